@@ -47,9 +47,20 @@ _NAMED_BEFORE_COLON = re.compile(
 _MARKED_AFTER = re.compile(r"\s*[„“«\"]\s?([^\W\d_a-zß-ÿ][^„“”«»\"]{1,40}?)\s?[“”»\"](?![\w])")
 _MARKED_BEFORE = re.compile(r"[„“«\"]\s?([^\W\d_a-zß-ÿ][^„“”«»\".!?]{1,40}?)\s?[“”»\"]\s+$")
 """A name in marks after or before a verb: "pisze „Życie Warszawy”"."""
+_REST_OF_OFFICE = re.compile(r"(?:\s+[\w’'-]*\w[\w’'-]*){0,7}(?:,|\s[–—-]\s)")
+_HEADLINE = re.compile(
+    r"\s*((?:(?:Il|Lo|La|I|Gli|Le|O|A|Os|As)\s+|L['’])?(?:[^\W\d_a-zß-ÿ][\w’'-]*\s+){0,3}[^\W\d_a-zß-ÿ][\w’'-]*):\s"
+)
+"""A name and a colon at the beginning of a sentence: "Il Cremlino: è “…”"."""
+_IS_THAT = re.compile(r"(?<!\w)(?:è|era|é)\s+(?:che|que)(?!\w)")
+_NAME_AND_COLON = re.compile(
+    r",\s+((?:[^\W\d_a-zß-ÿ][\w.’'-]+\s+(?:d[aeio]s?\s+)?){1,3}[^\W\d_a-zß-ÿ][\w’'-]+)\s*:\s*$"
+)
+"""A name after an office that is no subject, before a colon: "Il commento del leader, Ann Lee:"."""
+_NOTHING = re.compile(r"(?P<subject>)")
 _DASH = re.compile(r"\s*[–—-]\s")
 _DASH_AT_END = re.compile(r"\s[–—-]\s*$")
-_ASIDE = re.compile(r"[\s,.!?…]\s?[–—-]\s+(?=\w)([^–—\"“”«»]{3,150}?)[,.;]?\s[–—-]\s")
+_ASIDE = re.compile(r"[\s,.!?…]\s?[–—-]\s+(?=\w)([^–—\"“”«»]{3,150}?)[,.;]?\s[–—-](?:\s|[.,]\W*$)")
 """An aside between dashes within a quotation: "„To prawda – mówi Ann Lee – ale …”"."""
 
 
@@ -103,7 +114,8 @@ class _Finder:
         high = self._spans[n + 1][0][0] if n + 1 < len(self._spans) else len(self._text)
         quoted, between = self._text[start:end], self._text[low:start]
         is_part = quoted.lstrip(_OPENING)[:1].islower()
-        is_named = self._is_title_of(between, is_part) and not _CLAUSE_END.search(quoted)
+        is_named = self._is_title_of(between, is_part) or self._is_credited(between, end)
+        is_named = is_named and not _CLAUSE_END.search(quoted)
         if is_named and not is_part:
             return None
         words = max(len(re.findall(r"\w+(?:[’'-]\w+)*", quoted)), len(_UNSPACED.findall(quoted)) // 2)
@@ -133,6 +145,10 @@ class _Finder:
             return Quotation(pieces, source, before is not None and before.cue_at == source.cue_at)
         if words < _MIN_WORDS:
             return None
+        is_work = self._grammar.has_works_in_marks and is_title(quoted.strip(_MARKS + " "))
+        headline = None if is_work else self._source_of_headline(start)
+        if headline is not None and self._may_say(headline, quoted):
+            return Quotation(pieces, headline, False)
         clause = self._text[self._clause_start(start, low) : start]
         if not re.search(r"\w", clause) and self._is_sentence(quoted, end):
             if previous is None:
@@ -143,20 +159,38 @@ class _Finder:
         if previous is not None and self._in_sentence_of(previous, start):
             is_speaker = previous.source is not None and start <= previous.source.at < end
             return None if is_speaker else Quotation(pieces, previous.source, True)
-        is_work = self._grammar.has_works_in_marks and is_title(quoted.strip(_MARKS + " "))
         is_led_to = self._is_led_to(between, quoted, end)
-        is_long = self._is_long(start, end, words, is_part)
-        if (is_long or is_led_to) and not is_work:
-            subject = self._grammar.subject(clause)
-            if subject and self._is_in_headline(subject, start - len(clause)):
-                subject = None
-            if subject and subject.text.lower() in self._grammar.other_pronouns:
-                subject = None
-            if subject and not self._is_named(subject.text, start - len(clause) + subject.start):
-                subject = None
-            source = _source_of(subject, start - len(clause), None, -1) if subject else None
-            return Quotation(pieces, source if self._may_say(source, quoted) else None, False)
-        return None
+        if is_work or not (is_led_to or self._is_long(start, end, words, is_part)):
+            return None
+        source = self._source_of_first_words(clause, start)
+        return Quotation(pieces, source if self._may_say(source, quoted) else None, False)
+
+    def _source_of_first_words(self, clause: str, start: int) -> Source | None:
+        """The source of a quotation that no verb governs: the name with which its clause begins."""
+        subject = self._named_before_colon(clause) or self._grammar.subject(clause)
+        if subject and self._is_in_headline(subject, start - len(clause)):
+            return None
+        if subject and subject.text.lower() in self._grammar.other_pronouns:
+            return None
+        if subject and not self._is_named(subject.text, start - len(clause) + subject.start):
+            return None
+        return _source_of(subject, start - len(clause), None, -1) if subject else None
+
+    def _source_of_headline(self, start: int) -> Source | None:
+        """The source that a headline begins with: "Il Cremlino: è “…”"."""
+        if not self._grammar.has_wide_attributions:
+            return None
+        first = self._joined.sentence_start(start)
+        match = _HEADLINE.match(self._text, first, start)
+        if match is None or not self._grammar.has_name(read_words(match[1])):
+            return None
+        return Source(match[1], match.start(1), ":", first)
+
+    def _named_before_colon(self, clause: str) -> Phrase | None:
+        """The name between an office and a colon: "Il commento del leader, Ann Lee:" (“…”)."""
+        match = _NAME_AND_COLON.search(clause) if self._grammar.has_wide_attributions else None
+        is_name = match is not None and self._grammar.has_name(read_words(match[1]))
+        return Phrase(match[1], match.start(1)) if match and is_name else None
 
     def _is_long(self, start: int, end: int, words: int, is_part: bool) -> bool:
         """Whether text between marks that no verb governs is too long to be only set off.
@@ -180,6 +214,10 @@ class _Finder:
         while words and not is_part and (words[-1].is_capital or words[-1].bare in rules.prepositions):
             del words[-1]
         return bool(words) and rules.leads_to_name(words[-1].bare + sign.strip(","))
+
+    def _is_credited(self, between: str, end: int) -> bool:
+        """Whether the author of a work follows its title: "«…», di Ann Lee"."""
+        return not re.search(r"\w", between) and self._grammar.credits.match(self._text, end) is not None
 
     def _is_led_to(self, between: str, quoted: str, end: int) -> bool:
         """Whether a colon leads to a quotation that no verb shows; a list of titles has a colon, too."""
@@ -320,6 +358,8 @@ class _Finder:
         rules = self._grammar
         for aside in _ASIDE.finditer(self._text, start, end):
             cue = rules.find_cue(rules.cue_after, aside[1])
+            if cue is None and rules.has_wide_attributions:
+                cue = rules.new_cue.match(aside[1])
             if cue is None:
                 continue
             if any(word.bare not in rules.fillers for word in read_words(aside[1][: cue.start()])):
@@ -363,7 +403,8 @@ class _Finder:
             gap = left[cue.end() :]
             if len(gap) > _REACH_OF_CLAUSE or _SENTENCE_WITHIN.search(gap):
                 break
-            clause = rules.reported.match(gap)
+            is_led_to = cue[0].split()[-1] in rules.conjunctions  # "dire che"
+            clause = _NOTHING.match(gap) if is_led_to else rules.reported.match(gap)
             if clause is None or not rules.is_verb(left, cue):
                 continue
             name, offset = rules.before_verb(left[: cue.start()]), first
@@ -451,22 +492,24 @@ class _Finder:
         right = text[at : min(high, self._joined.sentence_end(at), at + _REACH)]
         if (by := rules.by.match(right)) and (name := rules.after_verb(right[by.end() :])):
             return _source_of(name, at + by.end(), by[0], at)
+        if goes_on and (by := rules.by_after.match(right)) and (name := rules.after_verb(right[by.end() :])):
+            rest = right[by.end() + name.start + len(name.text) :]
+            if not rules.cue_after.search(rest):
+                return _source_of(name, at + by.end(), by[0], at)
         cue = rules.find_cue(rules.cue_after, right)
         if cue is None:
-            new = rules.new_cue.match(right) if goes_on else None
-            if new is None:
-                return None
-            if before := new.groupdict().get("before"):
-                return Source(before.strip(), at, new["cue"], at)
-            name = rules.after_verb(right[new.end() :])
-            return _source_of(name, at + new.end(), new["after"], at) if name else None
+            return self._source_of_new_cue(right, at) if goes_on else None
         left = right[: cue.start()]
         inverted = rules.inverted.search(left)
         rest = rules.aside.sub(" ", left.replace(inverted[0], "", 1) if inverted else left)
         words = [word.lower() for word in re.findall(r"\w+", rest) if word.lower() not in rules.fillers]
         if inverted and not words:
             return _source_of(Phrase(inverted[1], inverted.start(1)), at, cue[0], at + cue.start())
-        if not words:
+        if not words or (len(words) == 1 and words[0] in rules.as_in):
+            behind = right[cue.end() :]
+            place = rules.read_in.match(behind.lstrip()) if cue[0].lower() in rules.read else None
+            if place and (name := rules.noun_after(behind.lstrip()[place.end() :])):
+                return _source_of(name, at + len(right) - len(behind.lstrip()) + place.end(), cue[0], at)
             is_subject_after = cue[0].lower() not in rules.never_before
             name = rules.after_verb(right[cue.end() :]) if is_subject_after else None
             return _source_of(name, at + cue.end(), cue[0], at + cue.start())
@@ -481,6 +524,16 @@ class _Finder:
         name = rules.before_verb(left)
         return _source_of(name, at, cue[0], at + cue.start()) if name else None
 
+    def _source_of_new_cue(self, right: str, at: int) -> Source | None:
+        """The source in the text after a quotation, whose verb is in no list."""
+        new = self._grammar.new_cue.match(right)
+        if new is None:
+            return None
+        if before := new.groupdict().get("before"):
+            return Source(before.strip(), at, new["cue"], at)
+        name = self._grammar.after_verb(right[new.end() :])
+        return _source_of(name, at + new.end(), new["after"], at) if name else None
+
     def _source_before(self, start: int, low: int) -> Source | None:
         """The source in the text before a quotation: She said, "…"."""
         text, rules = self._text, self._grammar
@@ -489,18 +542,8 @@ class _Finder:
         if not left.strip() and clause and (head := text[:clause].rstrip()).endswith(":"):
             clause = max(low, self._joined.sentence_start(len(head) - 1))
             left = text[clause : len(head)]
-        match = rules.pattern_before.search(left)
-        if match is not None and not rules.find_cue(rules.cue, left[match.end("speaker") :]):
-            speaker, cue_at = clause + match.start("speaker"), clause + match.start("cue")
-            return Source(match["speaker"], speaker, match["cue"], cue_at, True, clause + len(left))
-        by = rules.by.search(left)
-        if by and self._has_verb_of_clause(left[by.end() :]):
-            by = None
-        if by and len(left) - by.end() < _REACH_BEFORE and (name := rules.after_verb(left[by.end() :])):
-            return _source_of(name, clause + by.end(), by[0], clause + by.start(), is_near=False)
-        named = _NAMED_BEFORE_COLON.fullmatch(left)
-        if named and self._is_name(named[1], clause + named.start(1)):
-            return Source(named[1], clause + named.start(1), ":", clause)
+        if (source := self._source_without_verb(left, clause)) is not None:
+            return source
         cues = list(rules.cue.finditer(left)) or list(rules.cue_before.finditer(left))
         for cue in reversed(cues):
             gap = left[cue.end() :]
@@ -512,16 +555,24 @@ class _Finder:
                 return None
             is_near = len(gap.split()) <= _MIN_WORDS or bool(_LEADS_TO.search(gap))
             subject = left[: cue.start()]
-            name, offset = None, 0
-            is_set_off = subject.rstrip().endswith(",")
+            name, offset, content = None, 0, cue.end()
+            is_set_off = self._is_set_off(subject)
             is_participle = cue[0].endswith("ing") or (
                 rules.has_named_appositions and rules.is_nonfinite(cue[0])
             )
             if is_participle and is_set_off:
                 name = rules.subject(subject)  # "Ann Lee met Bo Day, saying"
-            elif is_set_off and cue[0] in rules.inserted:
-                name = _before_comma(rules.after_verb(gap), gap)  # "What Bo Day wants is, said Ann Lee, …"
+            elif cue[0].lower() in rules.read and (place := self._place_read(subject, cue[0], gap)):
+                name, offset = place
+            elif (is_set_off and cue[0] in rules.inserted) or self._is_compared(subject):
+                by = rules.passive_by.search(gap) if self._is_compared(subject) else None
+                if by and (agent := rules.after_verb(gap[by.end() :])):  # "come riferito da Ann Lee"
+                    return _source_of(agent, clause + cue.end() + by.end(), cue[0], clause + cue.start())
+                name, length = self._inserted(gap)  # "What Bo Day wants is, said Ann Lee, …"
                 offset = cue.end() if name else 0
+                if length:
+                    content += length
+                    is_near = is_near or len(gap[length:].split()) <= _MIN_WORDS
             elif name := self._inserted_speaker(subject, gap):
                 offset = cue.end()
             name = name or rules.before_verb(subject)
@@ -531,9 +582,78 @@ class _Finder:
             if name is None:
                 name, offset = rules.subject(subject), 0
             if name is not None or is_near:
-                place = clause + cue.start()
-                return _source_of(name, clause + offset, cue[0], place, is_near, clause + cue.end())
+                cue_at = clause + cue.start()
+                return _source_of(name, clause + offset, cue[0], cue_at, is_near, clause + content)
         return None
+
+    def _source_without_verb(self, left: str, clause: int) -> Source | None:
+        """The source that something else than a verb shows before a quotation: "According to Ann Lee"."""
+        rules = self._grammar
+        match = rules.pattern_before.search(left)
+        if match is not None and not rules.find_cue(rules.cue, left[match.end("speaker") :]):
+            return self._source_of_pattern(match, left, clause)
+        by = rules.by.search(left)
+        if by and self._has_verb_of_clause(left[by.end() :]):
+            by = None
+        if by and len(left) - by.end() < _REACH_BEFORE and (name := rules.after_verb(left[by.end() :])):
+            return _source_of(name, clause + by.end(), by[0], clause + by.start(), is_near=False)
+        if (noun := self._source_of_noun(left, clause)) is not None:
+            return noun
+        named = _NAMED_BEFORE_COLON.fullmatch(left)
+        if named and self._is_name(named[1], clause + named.start(1)):
+            return Source(named[1], clause + named.start(1), ":", clause)
+        return None
+
+    def _source_of_pattern(self, match: re.Match[str], left: str, clause: int) -> Source:
+        """The source that the pattern of the language found before a quotation."""
+        speaker, cue_at = clause + match.start("speaker"), clause + match.start("cue")
+        named = self._grammar.has_wide_attributions
+        name = self._grammar.after_verb(left[match.start("speaker") :]) if named else None
+        name = name if name and name.start else Phrase(match["speaker"], 0)
+        return Source(name.text, speaker + name.start, match["cue"], cue_at, True, clause + len(left))
+
+    def _source_of_noun(self, left: str, clause: int) -> Source | None:
+        """The source of what a noun leads to: "Il commento di Ann Lee:" (“…”)."""
+        rules = self._grammar
+        noun = rules.speech_noun.search(left)
+        if noun is None or not (left.rstrip().endswith(":") or _IS_THAT.search(left, noun.end())):
+            return None
+        name = rules.after_verb(left[noun.end() :]) or rules.noun_after(left[noun.end() :])
+        return name and _source_of(name, clause + noun.end(), noun[0].strip(), clause + noun.start())
+
+    def _place_read(self, subject: str, cue: str, gap: str) -> tuple[Phrase, int] | None:
+        """What somebody reads in, and where the text that has it begins: "In una nota" (si legge)."""
+        rules = self._grammar
+        before = re.search(r"[\w’']+(?:\s+[\w’']+){0,3}\s*$", subject)
+        if before and (place := rules.read_in.search(before[0].lower())):
+            name = rules.noun_after(before[0][place.end() :])
+            return (name, before.start() + place.end()) if name else None
+        behind = next((word.start for word in read_words(gap) if word.bare not in rules.fillers), len(gap))
+        place = rules.read_in.match(gap, behind)
+        name = rules.noun_after(gap[place.end() :]) if place else None
+        return (name, len(subject) + len(cue) + place.end()) if name and place else None
+
+    def _is_set_off(self, subject: str) -> bool:
+        """Whether a comma is before a verb and its auxiliaries: "La legge, ha" (rilevato Ann Lee)."""
+        if not self._grammar.has_wide_attributions:
+            return subject.rstrip().endswith(",")
+        words = read_words(subject)
+        while words and words[-1].bare in self._grammar.auxiliaries:
+            del words[-1]
+        return bool(words) and words[-1].text in ",–—-"
+
+    def _is_compared(self, subject: str) -> bool:
+        """Whether a conjunction leads to a verb and the speaker behind it: "come" (dice Ann Lee)."""
+        words = read_words(subject)
+        return bool(words) and words[-1].bare in self._grammar.as_in
+
+    def _inserted(self, gap: str) -> tuple[Phrase | None, int]:
+        """The speaker after an inserted verb, and where what is reported goes on; 0 if unknown."""
+        name = self._grammar.after_verb(gap)
+        if name is None or not self._grammar.has_wide_attributions:
+            return _before_comma(name, gap), 0
+        rest = _REST_OF_OFFICE.match(gap, name.start + len(name.text))
+        return (name, rest.end()) if rest else (None, 0)
 
 
 def _source_of(

@@ -64,6 +64,21 @@ _APPOSITION = re.compile(
 )
 """A name after a comma, possibly behind the rest of an office: "de la ville, Luc Bay,"."""
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
+_SHORTEST_NAME = 3
+"""Minimum letters of a name that is no abbreviation of a party."""
+_CAPITAL = r"[^\W\d_a-zß-ÿ]"
+_END_OF_PREPOSITION = r"(?:(?<=['’])|(?!\w))\s*"
+_SECOND_OFFICE = re.compile(
+    rf"(?:(?:\s+[\w’'-]+){{0,8}}?,)\s+(?P<office>(?:[^\W\dA-ZÀ-Ý]\w*\s+){{0,3}})(?P<name>{_CAPITAL}[\w.’'-]+"
+    rf"(?:\s+(?:(?:d[aeio]s?|del|della|e|van|von|ben|el|al|la|le)\s+)?{_CAPITAL}(?:[\w’'-]+|\.(?=\s))){{1,4}})"
+    r"(?=\s*(?:[,.;:)(»“”\"–—-]|$))"
+)
+"""A name after a comma, possibly behind the rest of an office and another one: "da Câmara, padre Bo Lee,"."""
+_NAME_AT_END = re.compile(
+    rf"(?:\s+[^\W\dA-ZÀ-Ý][\w’'-]*){{1,6}}\s+(?P<name>{_CAPITAL}[\w’'-]+(?:\s+{_CAPITAL}[\w’'-]+){{0,3}})"
+    r"(?=\s*(?:[,.;:)(»“”\"–—-]|$))"
+)
+"""A name behind the rest of an office, which ends with a noun: "dei popolari Lee,"."""
 _BREAKS = frozenset(',;:()[]—–-“”"‘«»„')
 
 
@@ -84,7 +99,7 @@ class Grammar:
             rf"(?<![\w’'-])(?:{either(lists.by)})(?![\w-]){no_speaker}", re.IGNORECASE
         )
         self.aside: re.Pattern[str] = re.compile(rf"(?<![\w-])(?:{either(lists.asides)})(?![\w-])")
-        self.asides: re.Pattern[str] = re.compile(rf"(?:\s*(?:{either(lists.asides)})(?![\w-]),?)*")
+        self.asides: re.Pattern[str] = _asides(lists)
         self.new_cue: re.Pattern[str] = re.compile(lists.new_cue, re.VERBOSE)
         self.pronouns: frozenset[str] = word_set(lists.pronouns)
         self.other_pronouns: frozenset[str] = word_set(lists.other_pronouns)
@@ -105,7 +120,7 @@ class Grammar:
         self.passives: frozenset[str] = word_set(lists.passives)
         self.never_before: frozenset[str] = word_set(lists.never_before)
         self.bodies: frozenset[str] = word_set(lists.bodies)
-        self.inserted: frozenset[str] = word_set(lists.inserted)
+        self.inserted: frozenset[str] = frozenset(word.replace("_", " ") for word in lists.inserted.split())
         self.is_subject_first: bool = lists.order == "subject-first"
         self.is_caseless: bool = lists.letters == "caseless"
         self.has_works_in_marks: bool = lists.works == "yes"
@@ -116,17 +131,18 @@ class Grammar:
         self.subordinators: frozenset[str] = word_set(lists.subordinators)
         self.manners: frozenset[str] = word_set(lists.manners)
         self.objects: tuple[str, ...] = tuple(lists.objects.split())
-        self.reported: re.Pattern[str] = re.compile(
-            rf"(?P<subject>(?:[\s,]+(?:[\w’'-]+|\w{{1,4}}\.)){{0,{_MAX_BEFORE_CLAUSE}}}?)[\s,]+"
-            rf"(?:{either(lists.reported)})(?:(?<=['’])|(?![\w-]))"
-            + (r"|\s*:(?=\s)" if lists.reported else "")
-        )
         self.set_off: int | None = int(lists.set_off) if lists.set_off else None
         self.has_dashes: bool = lists.dashes == "yes"
         self.has_named_appositions: bool = lists.appositions == "named"
+        self.has_wide_attributions: bool = lists.attributions == "wide"
         self.has_marked_sources: bool = lists.sources == "marked"
         self.inverted: re.Pattern[str] = re.compile(rf"-(?:t-)?({either(lists.inverted)})(?![\w-])")
         self._elided: re.Pattern[str] = re.compile(rf"(?<![\w’'-])(?:{either(lists.elided)})$")
+        self.particles: frozenset[str] = word_set(lists.particles)
+        self.of_many: frozenset[str] = word_set(lists.of_many)
+        self.as_in: frozenset[str] = word_set(lists.as_in)
+        self.read: frozenset[str] = frozenset(word.replace("_", " ") for word in lists.read.split())
+        self.person_endings: tuple[str, ...] = tuple(lists.person_endings.split())
         self.nonfinite: tuple[str, ...] = tuple(lists.nonfinite.split())
         self.named: re.Pattern[str] = beginning_pattern(lists.named)
         self.oblique: tuple[str, ...] = tuple(lists.oblique.split())
@@ -135,7 +151,47 @@ class Grammar:
         self.pattern_before: re.Pattern[str] = re.compile(lists.before, re.VERBOSE)
         self.pattern_after: re.Pattern[str] = re.compile(lists.after, re.VERBOSE)
 
-    # The verbs are compiled when they are first used: who asks for a pronoun or a title needs none.
+    # These are compiled when they are first used: who asks for a pronoun or a title needs none.
+
+    @cached_property
+    def reported(self) -> re.Pattern[str]:
+        """What leads from a verb to what it reports: "ontem que"; also a colon."""
+        conjunctions = self._lists.reported
+        return re.compile(
+            rf"(?P<subject>(?:[\s,]+(?:[\w’'-]+|\w{{1,4}}\.)){{0,{_MAX_BEFORE_CLAUSE}}}?)[\s,]+"
+            rf"(?:{either(conjunctions)})(?:(?<=['’])|(?![\w-]))" + (r"|\s*:(?=\s)" if conjunctions else "")
+        )
+
+    @cached_property
+    def conjunctions(self) -> frozenset[str]:
+        """The conjunctions of what is reported, which also begin relative clauses: "che"."""
+        return word_set(self._lists.reported) if self.has_wide_attributions else frozenset()
+
+    @cached_property
+    def by_after(self) -> re.Pattern[str]:
+        """A word that leads from a quotation to a speaker without a verb: "così"."""
+        return re.compile(rf"(?:{either(self._lists.by_after)})(?![\w-])")
+
+    @cached_property
+    def credits(self) -> re.Pattern[str]:
+        """What leads from the title of a work to its author: ", di" (Ann Lee)."""
+        return re.compile(rf"\s*,?\s+(?:{either(self._lists.credits)})\s*{_CAPITAL}")
+
+    @cached_property
+    def speech_noun(self) -> re.Pattern[str]:
+        """A noun of what somebody says, up to the speaker: "il commento di" (Ann Lee)."""
+        nouns, of = either(self._lists.speech_nouns), either(self._lists.of)
+        return re.compile(rf"(?<!\w)(?:{nouns})\s+(?:{of}){_END_OF_PREPOSITION}", re.IGNORECASE)
+
+    @cached_property
+    def read_in(self) -> re.Pattern[str]:
+        """A preposition before what somebody reads in: "nella" (nota)."""
+        return re.compile(rf"(?<!\w)(?:{either(self._lists.read_in)}){_END_OF_PREPOSITION}")
+
+    @cached_property
+    def passive_by(self) -> re.Pattern[str]:
+        """A preposition before a speaker, behind a participle: "come riferito da" (Ann Lee)."""
+        return re.compile(rf"(?<!\w)(?:{either(self._lists.passive_by)}){_END_OF_PREPOSITION}")
 
     @cached_property
     def cue(self) -> re.Pattern[str]:
@@ -160,11 +216,15 @@ class Grammar:
         left = self._elided.sub("", left)
         if self.has_named_appositions:
             left = _PARENTHESIS.sub("", left)
+        if self.has_wide_attributions:  # "A ministra Ann Lee (PSD - PA)"
+            left = re.sub(r"\([^()]*\)", lambda match: " " * len(match[0]), left)
         words = self._without_adverbs(read_words(left))
         if not words:
             return None
         if words[-1].bare in self.all_pronouns - self.relatives:
             return _pronoun(words[-1])
+        if antecedent := self._antecedent(words):
+            return self._cut(left, antecedent)
         segments: list[list[Word]] = [[]]
         for word in words:
             if word.text in _BREAKS:
@@ -202,13 +262,27 @@ class Grammar:
         subject = self.subject(left[start:])
         return self.subject(left) if subject is None else Phrase(subject.text, subject.start + start)
 
+    def _antecedent(self, words: Sequence[Word]) -> Sequence[Word]:
+        """The person whom a relative clause at the end is about: "con il ministro Bo Lee che" (ha detto)."""
+        if len(words) < 2 or words[-1].bare not in self.conjunctions:
+            return ()
+        first = last = len(words) - 1
+        while first and words[first - 1].text[0].isalnum() and not self._is_preposition(words[first - 1]):
+            first -= 1
+        phrase = words[first:last]
+        is_verb = any(word.text[0].islower() and self.cue.fullmatch(word.text) for word in phrase)
+        is_person = self.has_name(phrase) and (self._is_person(phrase[0]) or self._is_article(phrase[0]))
+        is_short = 0 < len(phrase) <= _MAX_OFFICE and not is_verb
+        return phrase if is_short and (is_person or all(word.is_capital for word in phrase)) else ()
+
     def after_verb(self, right: str) -> Phrase | None:
         """The speaker at the beginning of the text after a verb: (said) "Robby Mook, a manager"."""
         if inverted := self.inverted.match(right):
             return Phrase(inverted[1], inverted.start(1))
         words: list[Word] = []
         aside = self.asides.match(right)
-        for word in read_words(right):
+        all_words = read_words(right)
+        for n, word in enumerate(all_words):
             if aside and word.start < aside.end():
                 continue
             if not words:
@@ -220,9 +294,14 @@ class Grammar:
                     continue
             if words and word.text in "'’" and word.start == words[-1].end and words[-1].text[-1] == "s":
                 continue  # a genitive: "Guterres' spokesman Ann Lee"
+            if words and self.is_particle(all_words[n - 1 : n + 2]):
+                words.append(word)
+                continue
             is_article = word.bare in self.articles and not words
             ends = (word.text[0].islower() or self.is_caseless) and not is_article
-            is_other = word.bare in self.prepositions or word.bare in self.fillers
+            is_other = word.bare in self.prepositions | self.fillers or self._is_preposition(word)
+            if self.has_wide_attributions and len(words) == 1 and self._is_article(words[0]):
+                is_other = word.bare in self.prepositions  # "o então deputado"
             is_verb = not self._follows_determiner(words) and self.cue.fullmatch(word.text)
             if not word.text[0].isalnum() or (ends and (is_other or is_verb)):
                 break
@@ -244,10 +323,18 @@ class Grammar:
             return None
         return self._named_apposition(right, words) or self._cut(right, words)
 
+    def is_particle(self, words: Sequence[Word]) -> bool:
+        """Whether the second of three words is a small word within a name: "Gomes da Silva", not "do PSD"."""
+        if len(words) != 3 or words[1].bare not in self.particles or words[0].text.isupper():
+            return False
+        return words[0].is_capital and words[2].is_capital and not words[2].text.isupper()
+
     def _named_apposition(self, text: str, words: Sequence[Word]) -> Phrase | None:
         """The name of a person whose office is in some words of a text: "le maire de la ville, Luc Bay,"."""
         if not self.has_named_appositions or self._is_name_among(words):
             return None
+        if self.has_wide_attributions:
+            return self._name_after_offices(text, words)
         if not (self._is_article(words[0]) or self._is_person(words[0])):
             return None
         name = _APPOSITION.match(text, words[-1].end)
@@ -270,9 +357,37 @@ class Grammar:
             first += 1  # "de la République Luc Bay"
         return words[first:last] if last - first > 1 else ()
 
+    def _name_after_offices(self, text: str, words: Sequence[Word]) -> Phrase | None:
+        """The name behind one office or two: "o presidente da Câmara, Ann Lee,"."""
+        if not (self._is_article(words[0]) or any(self._is_person(word) for word in words)):
+            return None
+        last = words[-1].end
+        name = _SECOND_OFFICE.match(text, last)
+        if name and self.has_name(read_words(name["name"])) and self._is_second_office(name["office"]):
+            return Phrase(name["name"], name.start("name"))
+        name = _NAME_AT_END.match(text, last)
+        if name is None or not self.has_name(read_words(name["name"])):
+            return None
+        between = [word.bare for word in read_words(text[last : name.start("name")])]
+        is_noun = between[-1] not in self.prepositions | self.articles | self.fillers | self.openers
+        is_person = " " in name["name"] or between[0] in self.of_many
+        is_office = between[0] in self.prepositions and not any(self.cue.fullmatch(word) for word in between)
+        if not (is_noun and is_person and is_office):
+            return None
+        return Phrase(name["name"], name.start("name"))
+
+    def _is_second_office(self, text: str) -> bool:
+        """Whether a text is empty or an office before a name: "o venezuelano"."""
+        words = read_words(text)
+        others = self.prepositions | self.openers | self.fillers
+        is_other = any(word.bare in others - self.articles or self.cue.fullmatch(word.bare) for word in words)
+        return not words or (not is_other and (self._is_article(words[0]) or self._is_person(words[0])))
+
     def _is_name_among(self, words: Sequence[Word]) -> bool:
         """Whether some of the words may be the name of a person and not of the body that an office is of."""
         named = [word for word in words if self.has_name([word]) and not self._is_person(word)]
+        if self.has_wide_attributions:  # not "segretario Ds"
+            named = [w for w in named if len(w.bare) >= _SHORTEST_NAME and not w.text.isupper()]
         return bool(named) and not (self.has_bare_nouns and self._is_person(words[0]) and len(words) > 2)
 
     def _person_after(self, right: str) -> list[Word]:
@@ -308,7 +423,7 @@ class Grammar:
                 continue
             if words[0].bare in self.all_pronouns:
                 return _pronoun(words[0])
-            if words[0].bare in self.no_beginning:
+            if self._is_preposition(words[0]):
                 continue
             if self.has_named_appositions and self._is_elided_name(words[0]):
                 return self._cut(left, words[:1])
@@ -341,7 +456,7 @@ class Grammar:
                     phrase.append(words.pop(0))
             if self.drops_subjects and not self.has_name(phrase):
                 phrase = self._up_to_title(phrase)
-            has_title = bool(phrase) and phrase[-1].bare in self.titles
+            has_title = bool(phrase) and (phrase[-1].bare in self.titles or self._is_noun_of_person(phrase))
             has_title = has_title or (self.has_bare_nouns and bool(phrase) and self._is_person(phrase[-1]))
             if has_title and not self.has_name(phrase) and number + 1 < len(segments):
                 name = self._name_in(segments[number + 1])
@@ -358,6 +473,23 @@ class Grammar:
     def _is_no_name(self, word: Word) -> bool:
         """Whether the first word of a sentence has an ending that no name has: "Finalmente"."""
         return bool(self.first_endings) and word.bare.endswith(self.first_endings)
+
+    def _is_noun_of_person(self, words: Sequence[Word]) -> bool:
+        """Whether words are an article and a noun with an ending of persons: "la neuroscienziata"."""
+        is_person = bool(self.person_endings) and words[-1].bare.endswith(self.person_endings)
+        return is_person and len(words) == 2 and words[0].bare in self.articles
+
+    def noun_after(self, text: str) -> Phrase | None:
+        """The first noun of a text, with its article and what is directly behind it: "un altro commento"."""
+        words: list[Word] = []
+        for word in read_words(text):
+            is_verb = word.text[0].islower() and self.cue.fullmatch(word.text) is not None
+            if not word.text[0].isalnum() or (is_verb and words and not self._follows_determiner(words)):
+                break
+            if self._is_preposition(word):
+                break
+            words.append(word)
+        return self._cut(text, words) if 0 < len(words) <= _MAX_NOUN else None
 
     def _up_to_title(self, words: list[Word]) -> list[Word]:
         """The words up to a title, if there is one: "El decano usó" is "El decano"."""
@@ -447,6 +579,10 @@ class Grammar:
     def _is_filler(self, word: Word) -> bool:
         return word.bare in self.fillers and not word.is_capital  # May is a name
 
+    def _is_preposition(self, word: Word) -> bool:
+        """Whether a word is a preposition or begins with one: "nell'interrogazione"."""
+        return word.bare in self.no_beginning or word.bare[: word.bare.find("'") + 1] in self.no_beginning
+
     def _is_noun(self, word: Word) -> bool:
         """Whether a word may be between an article and a name."""
         is_other = word.bare in self.prepositions or word.bare in self.fillers
@@ -476,9 +612,12 @@ class Grammar:
             if word.text[0].islower() and word.bare in self.openers - self.prepositions:
                 words = words[n + 1 :]
                 break
+            if word.bare in self.conjunctions and (words[n + 1].is_capital or self._is_article(words[n + 1])):
+                words = words[n + 1 :]
+                break
         if not words or len(words) > _MAX_WORDS:
             return ()
-        if words[0].bare in self.no_beginning:  # "In a statement Trump": the last capitals
+        if self._is_preposition(words[0]):  # "In a statement Trump": the last capitals
             n = len(words)
             while n and words[n - 1].is_capital:
                 n -= 1
@@ -546,8 +685,11 @@ class Grammar:
         first = words[0]
         if len(words) == 1 and first.bare in self.all_pronouns:
             return True
-        if self._is_object(words):
+        if self._is_object(words) or (self.has_wide_attributions and words[-1].bare in self.relatives):
             return False
+        is_verb = len(words) > 1 and self.is_nonfinite(words[1].bare)
+        if is_verb and first.bare in self.prepositions & self.articles:
+            return False  # "a colocar cartazes"
         is_participle = first.text[0].islower() and first.text.endswith("ing")
         if self.has_name(words) and not is_participle:
             return True
@@ -584,6 +726,8 @@ class Grammar:
         """Whether a cue in a text is a verb: neither a determiner before it nor a verb after it."""
         before, after = text[: match.start()].split(), text[match.end() :].split(None, 1)
         is_noun = bool(before and before[-1].lower() in self.determiners)
+        if is_noun and self.is_nonfinite(match[0]) and before[-1].lower() in self.prepositions:
+            is_noun = False  # "ao afirmar"
         return not is_noun and not (before and after and self.cue.fullmatch(after[0]))
 
     def _cut(self, text: str, words: Sequence[Word]) -> Phrase:
@@ -594,6 +738,20 @@ class Grammar:
         if speaker.endswith(".") and len(last.bare) > 1 and not is_short and "." not in last.bare:
             speaker = speaker[:-1]
         return Phrase(speaker, words[0].start)
+
+
+def _asides(lists: WordLists) -> re.Pattern[str]:
+    """The pattern of what may be between a verb and its speaker: "disse" (em nota à Reuters) "Ann Lee"."""
+    addressed = (
+        rf"(?:{either(lists.addressed)})\s+(?:(?:{either(lists.media)})\s+)?"
+        rf"(?!(?i:{either(lists.titles)})(?!\w)){_CAPITAL}[\w.-]*"
+        rf"(?=\s+(?:{_CAPITAL}|(?:{either(lists.articles)})\s))"
+    )
+    manner = (
+        rf"(?:{either(lists.manner)})(?:\s+(?!(?:{either(lists.prepositions)})(?!\w))[^\W\dA-ZÀ-Ý][\w’']*){{1,3}}"
+        rf"(?=\s+{_CAPITAL})"
+    )
+    return re.compile(rf"(?:\s*(?:{either(lists.asides)}|{addressed}|{manner})(?![\w-]),?)*")
 
 
 def _pronoun(word: Word) -> Phrase:
@@ -661,6 +819,8 @@ class DocumentNames:
         """The key of the name of a speaker, not a pronoun, in this document; None if uncertain."""
         core = words = self._after_office(read_words(speaker))
         for n, word in enumerate(words):
+            if self._rules.is_particle(words[max(n - 1, 0) : n + 2]):
+                continue
             if word.text[0].islower() and word.bare in self._rules.prepositions - self._rules.articles | {
                 "of",
                 "von",
@@ -695,6 +855,7 @@ class DocumentNames:
         run: list[Word] = []
         for n, word in enumerate(words):
             particle = run and word.bare in _PARTICLES and n + 1 < len(words) and words[n + 1].is_capital
+            particle = particle or (run and self._rules.is_particle(words[n - 1 : n + 2]))
             if (word.is_capital and not (not run and word.bare in self._rules.common)) or particle:
                 run.append(word)
                 if not _POSSESSIVE.search(word.text) and not (word.text.endswith(".") and len(word.text) > 5):

@@ -93,6 +93,22 @@ class WordLists(Struct, frozen=True):
     elided          words joined to the beginning of a verb: "m'" (explique), "qu'" (affirme)
     sources         "marked" if names of newspapers are in marks, also as speakers: (pisze) "„Życie”"
     named           words before a name or a title in marks, with * for any ending: "libro", "titul*", "pt:"
+    attributions    "wide" if the rules for the lists up to `passive_by` hold, with those for headlines,
+                    relative clauses and verbs with auxiliaries between a clause and its quotation
+    particles       small words within names: "Ann Gomes da Silva"
+    addressed       prepositions before whom a verb tells something: "disse à Reuters Ann Lee"
+    media           nouns that may stand between such a preposition and a name: "alla rivista Time"
+    manner          prepositions of a manner or place before a name: "dice con un sorriso Ann Lee"
+    of_many         "of" before a plural, behind which even a single name is a person: "dos socialistas Lee"
+    as_in           conjunctions after which a speaker follows the verb: "come dice Ann Lee"
+    by_after        words that need no verb between a quotation and a speaker: "“…”, così Ann Lee."
+    credits         prepositions between the title of a work and the name of its author: "«…», di Ann Lee"
+    speech_nouns    nouns of what somebody says, before "of" and the speaker: "il commento di Ann Lee: “…”"
+    of              "of" between such a noun and the speaker
+    read            verbs without a subject that say where something stands: "si legge nella nota"
+    read_in         prepositions before that place
+    person_endings  endings of nouns of persons: "la neuroscienziata: “…”"
+    passive_by      "by" before a speaker, behind a participle: "come riferito da Ann Lee"
     before          a pattern that ends at a quotation, with the groups `speaker` and `cue`, for languages
                     without blanks
     after           a pattern that begins after a quotation, likewise
@@ -145,6 +161,21 @@ class WordLists(Struct, frozen=True):
     elided: str = ""
     sources: str = ""
     named: str = ""
+    attributions: str = ""
+    particles: str = ""
+    addressed: str = ""
+    media: str = ""
+    manner: str = ""
+    of_many: str = ""
+    as_in: str = ""
+    by_after: str = ""
+    credits: str = ""
+    speech_nouns: str = ""
+    of: str = ""
+    read: str = ""
+    read_in: str = ""
+    person_endings: str = ""
+    passive_by: str = ""
     before: str = "(?!)"
     after: str = "(?!)"
 
