@@ -121,7 +121,7 @@ def test_what_needs_a_broken_generation_names_the_missing_index(where: str, kind
     with pytest.raises(IndexUnusable, match=message):
         open_delivery(where, LoadOptions()).append(located(NEW))
     with (
-        pytest.raises(UsageError, match=f"{missing} is missing: load"),
+        pytest.raises(UsageError, match=f"{missing} is missing: restore a backup, or load"),
         closing(open_generations(where)) as index,
     ):
         index.rollback()
