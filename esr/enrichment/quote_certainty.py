@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from esr.enrichment.quote_finder import Quotation, Source, is_title
 from esr.enrichment.quote_marks import JoinedText
-from esr.enrichment.quote_speakers import DocumentNames, Grammar, names_speaker
+from esr.enrichment.quote_names import DocumentNames, names_speaker
+from esr.enrichment.quote_speakers import Grammar
 from esr.enrichment.quote_words import read_words
 from esr.text.attributes import value_key
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from esr.enrichment.quote_marks import JoinedText, Spans, pair_marks
-from esr.enrichment.quote_speakers import Phrase, grammar, names_speaker
+from esr.enrichment.quote_names import names_speaker
+from esr.enrichment.quote_speakers import Phrase, grammar
 from esr.enrichment.quote_words import read_words
 
 _REACH = 250
@@ -436,14 +437,11 @@ class _Finder:
             return None
         if name.text.lower() in rules.all_pronouns:
             return name
-        before = rules.before_verb(left)
-        words = read_words(left)
-        is_led_to = gap[name.start + len(name.text) :].startswith(":") and rules.has_name(
-            read_words(name.text)
-        )
+        before, words = rules.before_verb(left), read_words(left)
+        after = gap[name.start + len(name.text) :]
+        is_led_to = after.startswith(":") and rules.has_name(read_words(name.text))
         if is_led_to and words and words[-1].bare in rules.relatives:
             return name  # "przypomniał, co powiedział Jan Lis: „…”"
-        after = gap[name.start + len(name.text) :]
         if _DASH_AT_END.search(left) and _DASH.match(after):
             return name
         is_topic = (
@@ -452,8 +450,8 @@ class _Finder:
         is_speaker = before is not None and not is_topic and rules.has_name(read_words(before.text))
         if is_speaker or not left.rstrip().endswith((",", "-", "–", "—")):
             return None
-        words = read_words(after)
-        is_end = bool(words) and (words[0].text in ",:–—-" or words[0].bare in rules.no_beginning)
+        following = read_words(after)[:1]
+        is_end = any(word.text in ",:–—-" or word.bare in rules.no_beginning for word in following)
         return name if is_end else None
 
     def _last_sign(self, end: int) -> str:

@@ -14,6 +14,8 @@ _TABLES = {path.stem: path for path in (Path(__file__).parent / "quote_tables").
 """The tables by language code."""
 _LETTERS = {"_": r"\s+", "'": "['’]"}
 """What letters of the tables stand for in patterns, if not for themselves."""
+POSSESSIVE: re.Pattern[str] = re.compile(r"(?:’s|'s|’|')$")
+"""The end of a word that somebody owns something by: "Lee's"."""
 _WORD = re.compile(r"[^\W_](?:[\w’'.&/-]*\w)?\.?|[^\w\s]")
 
 
@@ -192,8 +194,11 @@ def word_set(words: str) -> frozenset[str]:
 
 def either(words: str) -> str:
     ordered = sorted(word_set(words), key=lambda word: (-len(word), word))
-    patterns = (re.escape(word).replace("_", r"\s+").replace("'", "['’]") for word in ordered)
-    return "|".join(patterns) or "(?!)"
+    return "|".join(map(_pattern_of, ordered)) or "(?!)"
+
+
+def _pattern_of(word: str) -> str:
+    return "".join(_LETTERS.get(letter, re.escape(letter)) for letter in word)
 
 
 def verb_pattern(words: str, inverted: str = "", elided: str = "") -> re.Pattern[str]:
@@ -204,13 +209,8 @@ def verb_pattern(words: str, inverted: str = "", elided: str = "") -> re.Pattern
     """
     verbs = _joined_beginnings(word_set(words)) or "(?!)"
     end = rf"(?!\w|-(?!(?:t-)?(?:{either(inverted)})(?![\w-])))"
-    begin = "|".join([r"(?<![\w’'-])", *(rf"(?<=\b{word})" for word in _elided(elided))])
+    begin = "|".join([r"(?<![\w’'-])", *(rf"(?<=\b{_pattern_of(word)})" for word in elided.split())])
     return re.compile(rf"(?:{begin})(?:{verbs}){end}|^(?i:{verbs}){end}")
-
-
-def _elided(words: str) -> list[str]:
-    """Patterns of fixed length of words that end in an apostrophe."""
-    return [re.escape(word).replace("'", "['’]") for word in words.split()]
 
 
 def _joined_beginnings(words: Iterable[str]) -> str:
@@ -219,10 +219,7 @@ def _joined_beginnings(words: Iterable[str]) -> str:
     for word in sorted(words):
         rest.setdefault(word[:1], []).append(word[1:])
     is_end = rest.pop("", None) is not None
-    parts = [
-        _LETTERS.get(letter, re.escape(letter)) + _joined_beginnings(others)
-        for letter, others in rest.items()
-    ]
+    parts = [_pattern_of(letter) + _joined_beginnings(others) for letter, others in rest.items()]
     if not parts:
         return ""
     return f"(?:{'|'.join(parts)}){'?' if is_end else ''}" if is_end or len(parts) > 1 else parts[0]

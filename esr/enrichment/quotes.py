@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from esr.enrichment.quote_certainty import find_certain
 from esr.enrichment.quote_finder import Quotation, find_quotations
 from esr.enrichment.quote_marks import JoinedText
-from esr.enrichment.quote_speakers import DocumentNames, Grammar, grammar, names_speaker
+from esr.enrichment.quote_names import DocumentNames, names_speaker
+from esr.enrichment.quote_speakers import Grammar, grammar
 from esr.text.document import CERTAIN, PROBABLE, Document, Quote
 
 __all__ = ["VERSION", "JoinedText", "find_quotations", "find_quotes"]
