@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from esr.enrichment.quotes import find_quotes
-from esr.text.document import Quote
-from esr.text.validate import build_document
-
-
-def find_in(text: str, language: str) -> list[Quote]:
-    """The quotations of a text, in order."""
-    document = build_document({"id": "a", "text": text, "language": language})
-    return [quote for quotes in find_quotes(document, language) for quote in quotes]
+from tests.support.found_quotes import find_in_text
 
 
 def speakers_in(text: str, language: str) -> list[str | None]:
-    return [quote.speaker for quote in find_in(text, language)]
+    return [quote.speaker for _, quote in find_in_text(text, language)]
 
 
 @pytest.mark.parametrize(
@@ -141,8 +133,8 @@ def test_other_words_that_lead_to_a_speaker(language: str, text: str, speaker: s
 
 
 def test_small_words_within_a_name_are_part_of_it() -> None:
-    found = find_in("«A obra custa muito», diz Antonio Carlos Gomes da Silva, chefe do hospital.", "pt")
-    assert [(quote.speaker, quote.name) for quote in found] == [
+    found = find_in_text("«A obra custa muito», diz Antonio Carlos Gomes da Silva, chefe do hospital.", "pt")
+    assert [(quote.speaker, quote.name) for _, quote in found] == [
         ("Antonio Carlos Gomes da Silva", "antonio carlos gomes da silva")
     ]
 
@@ -160,4 +152,4 @@ def test_a_party_behind_a_name_is_no_part_of_it() -> None:
     ],
 )
 def test_a_title_is_no_quotation(language: str, text: str) -> None:
-    assert find_in(text, language) == []
+    assert find_in_text(text, language) == []

@@ -7,20 +7,14 @@ import re
 import pytest
 
 from esr.enrichment.quote_words import verb_pattern
-from esr.enrichment.quotes import find_quotes
-from esr.text.validate import build_document
+from tests.support.found_quotes import find_in_text
 
 Found = tuple[str, str | None]
 
 
 def quotes_in(text: str, language: str) -> list[Found]:
     """The text and the speaker of each quotation."""
-    document = build_document({"id": "a", "text": text, "language": language})
-    return [
-        (sentence.text[quote.start : quote.end], quote.speaker)
-        for sentence, quotes in zip(document.sentences, find_quotes(document, language), strict=True)
-        for quote in quotes
-    ]
+    return [(quoted, quote.speaker) for quoted, quote in find_in_text(text, language)]
 
 
 @pytest.mark.parametrize(

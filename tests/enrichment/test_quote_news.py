@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from esr.enrichment.quotes import find_quotes
-from esr.text.validate import build_document
+from tests.support.found_quotes import find_in_text
 
 
 def speakers(text: str, language: str) -> list[tuple[str, str | None]]:
     """The beginning and the speaker of each quotation."""
-    document = build_document({"id": "a", "text": text, "language": language})
     return [
-        (sentence.text[quote.start : quote.end].strip('«»„”" \xa0'), quote.speaker)
-        for sentence, quotes in zip(document.sentences, find_quotes(document, language), strict=True)
-        for quote in quotes
-        if quote.end - quote.start > 1
+        (quoted.strip('«»„”" \xa0'), quote.speaker)
+        for quoted, quote in find_in_text(text, language)
+        if len(quoted) > 1
     ]
 
 

@@ -8,26 +8,20 @@ import pytest
 
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.quote_speakers import Grammar
-from esr.enrichment.quotes import find_quotes
 from esr.text.document import Document, Quote, Sentence
 from esr.text.validate import build_document
+from tests.support.found_quotes import find_in_document, find_in_text
 
 Found = tuple[str, str | None, str | None]
 
 
 def quotes_in(text: str, language: str = "en") -> list[Found]:
     """The text, the speaker and the name of each quotation of a text, sentence by sentence."""
-    document = build_document({"id": "a", "text": text, "language": language})
-    return found_in(document, language)
+    return [(quoted, quote.speaker, quote.name) for quoted, quote in find_in_text(text, language)]
 
 
 def found_in(document: Document, language: str = "en") -> list[Found]:
-    found = find_quotes(document, language)
-    return [
-        (sentence.text[quote.start : quote.end], quote.speaker, quote.name)
-        for sentence, quotes in zip(document.sentences, found, strict=True)
-        for quote in quotes
-    ]
+    return [(quoted, quote.speaker, quote.name) for quoted, quote in find_in_document(document, language)]
 
 
 @pytest.mark.parametrize(
