@@ -7,9 +7,10 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
-from esr.errors import AnotherRun, IndexUnusable
+from esr.errors import AnotherRun, EsrError, IndexUnusable
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS search (name TEXT PRIMARY KEY, definition TEXT NOT NULL);
@@ -26,7 +27,8 @@ KEPT = 1_000
 class WatchState:
     """The state of a watch between its runs: known sentences, and news not yet reported.
 
-    Use it as a context manager. Only one process at a time can open the file; others get AnotherRun.
+    Use it as a context manager. Only one process at a time can open the file; others get AnotherRun. The end
+    of the block raises EsrError if the file could not be read or written, for example on a full disk.
     """
 
     def __init__(self, path: Path) -> None:
@@ -43,8 +45,19 @@ class WatchState:
     def __enter__(self) -> WatchState:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._db.close()
+        if isinstance(error, sqlite3.OperationalError):
+            raise EsrError(
+                f"cannot write {self.path}: {error}. Make room on its disk, or move it to another one and "
+                "name it with --state; the next run reports what this one did not"
+            ) from error
+        if isinstance(error, sqlite3.DatabaseError):
+            raise IndexUnusable(
+                f"{self.path} is damaged ({error}): restore a copy, or delete it, and the searches begin anew"
+            ) from error
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -52,10 +65,11 @@ class WatchState:
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
+            self._db.execute("COMMIT")
         except BaseException:
-            self._db.execute("ROLLBACK")
+            if self._db.in_transaction:  # a full disk may have ended it
+                self._db.execute("ROLLBACK")
             raise
-        self._db.execute("COMMIT")
 
     def definition(self, search: str) -> str | None:
         """The stored definition of a search (`SavedSearch.definition`); None for a new search."""

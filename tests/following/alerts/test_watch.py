@@ -5,6 +5,7 @@ tests/cli/test_following.py runs the command.
 
 from __future__ import annotations
 
+import resource
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 import esr
-from esr.errors import IndexUnusable
+from esr.errors import EsrError, IndexUnusable
 from esr.following.alerts.atom import ATOM, Feed, render_feed
 from esr.following.alerts.saved_searches import SavedSearch
 from esr.following.alerts.watch import write_feeds
@@ -71,3 +72,32 @@ def test_a_file_that_is_no_state_is_not_left_open(tmp_path: Path, monkeypatch: p
         WatchState(path)
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         opened[0].execute("SELECT 1")
+
+
+def test_a_state_without_room_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "searches.state"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, before[1]))
+    try:
+        with (
+            pytest.raises(
+                EsrError, match=r"cannot write .*searches\.state: .* --state; the next run reports"
+            ),
+            WatchState(path) as state,
+            state.transaction(),
+        ):
+            state.add_known("storms", (f"{n:0>500}" for n in range(1000)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with WatchState(path) as state:
+        assert state.unknown("storms", [f"{0:0>500}"]) == [f"{0:0>500}"]
+
+
+def test_a_damaged_state_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "searches.state"
+    with WatchState(path) as state, state.transaction():
+        state.add_known("storms", (f"{n:0>500}" for n in range(1000)))
+    data = path.read_bytes()
+    path.write_bytes(data[:8192] + bytes(len(data) - 8192))
+    with pytest.raises(IndexUnusable, match=r"searches\.state is damaged"), WatchState(path) as state:
+        state.unknown("storms", [])
