@@ -49,15 +49,6 @@ _MARKED_AFTER = re.compile(r"\s*[„“«\"]\s?([^\W\d_a-zß-ÿ][^„“”«»\
 _MARKED_BEFORE = re.compile(r"[„“«\"]\s?([^\W\d_a-zß-ÿ][^„“”«»\".!?]{1,40}?)\s?[“”»\"]\s+$")
 """A name in marks after or before a verb: "pisze „Życie Warszawy”"."""
 _REST_OF_OFFICE = re.compile(r"(?:\s+[\w’'-]*\w[\w’'-]*){0,7}(?:,|\s[–—-]\s)")
-_HEADLINE = re.compile(
-    r"\s*((?:(?:Il|Lo|La|I|Gli|Le|O|A|Os|As)\s+|L['’])?(?:[^\W\d_a-zß-ÿ][\w’'-]*\s+){0,3}[^\W\d_a-zß-ÿ][\w’'-]*):\s"
-)
-"""A name and a colon at the beginning of a sentence: "Il Cremlino: è “…”"."""
-_IS_THAT = re.compile(r"(?<!\w)(?:è|era|é)\s+(?:che|que)(?!\w)")
-_NAME_AND_COLON = re.compile(
-    r",\s+((?:[^\W\d_a-zß-ÿ][\w.’'-]+\s+(?:d[aeio]s?\s+)?){1,3}[^\W\d_a-zß-ÿ][\w’'-]+)\s*:\s*$"
-)
-"""A name after an office that is no subject, before a colon: "Il commento del leader, Ann Lee:"."""
 _NOTHING = re.compile(r"(?P<subject>)")
 _DASH = re.compile(r"\s*[–—-]\s")
 _DASH_AT_END = re.compile(r"\s[–—-]\s*$")
@@ -182,15 +173,16 @@ class _Finder:
         if not self._grammar.has_wide_attributions:
             return None
         first = self._joined.sentence_start(start)
-        match = _HEADLINE.match(self._text, first, start)
+        match = self._grammar.headline.match(self._text, first, start)
         if match is None or not self._grammar.has_name(read_words(match[1])):
             return None
         return Source(match[1], match.start(1), ":", first)
 
     def _named_before_colon(self, clause: str) -> Phrase | None:
         """The name between an office and a colon: "Il commento del leader, Ann Lee:" (“…”)."""
-        match = _NAME_AND_COLON.search(clause) if self._grammar.has_wide_attributions else None
-        is_name = match is not None and self._grammar.has_name(read_words(match[1]))
+        rules = self._grammar
+        match = rules.name_and_colon.search(clause) if rules.has_wide_attributions else None
+        is_name = match is not None and rules.has_name(read_words(match[1]))
         return Phrase(match[1], match.start(1)) if match and is_name else None
 
     def _is_long(self, start: int, end: int, words: int, is_part: bool) -> bool:
@@ -614,7 +606,7 @@ class _Finder:
         """The source of what a noun leads to: "Il commento di Ann Lee:" (“…”)."""
         rules = self._grammar
         noun = rules.speech_noun.search(left)
-        if noun is None or not (left.rstrip().endswith(":") or _IS_THAT.search(left, noun.end())):
+        if noun is None or not (left.rstrip().endswith(":") or rules.is_that.search(left, noun.end())):
             return None
         name = rules.after_verb(left[noun.end() :]) or rules.noun_after(left[noun.end() :])
         return name and _source_of(name, clause + noun.end(), noun[0].strip(), clause + noun.start())

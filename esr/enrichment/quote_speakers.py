@@ -184,6 +184,25 @@ class Grammar:
         return re.compile(rf"(?<!\w)(?:{nouns})\s+(?:{of}){_END_OF_PREPOSITION}", re.IGNORECASE)
 
     @cached_property
+    def is_that(self) -> re.Pattern[str]:
+        """What leads from a noun and its speaker to what is said: "è che"."""
+        return re.compile(rf"(?<!\w)(?:{either(self._lists.is_that)})(?!\w)")
+
+    @cached_property
+    def headline(self) -> re.Pattern[str]:
+        """A name and a colon at the beginning of a sentence: "Il Cremlino:" (è “…”)."""
+        article = rf"(?:{either(self._lists.definite.title())})(?:(?<=['’])|\s+)"
+        return re.compile(rf"\s*((?:{article})?(?:{_CAPITAL}[\w’'-]*\s+){{0,3}}{_CAPITAL}[\w’'-]*):\s")
+
+    @cached_property
+    def name_and_colon(self) -> re.Pattern[str]:
+        """A name after an office that is no subject, before a colon: "Il commento del leader, Ann Lee:"."""
+        particle = rf"(?:{either(self._lists.particles)})\s+"
+        return re.compile(
+            rf",\s+((?:{_CAPITAL}[\w.’'-]+\s+(?:{particle})?){{1,3}}{_CAPITAL}[\w’'-]+)\s*:\s*$"
+        )
+
+    @cached_property
     def read_in(self) -> re.Pattern[str]:
         """A preposition before what somebody reads in: "nella" (nota)."""
         return re.compile(rf"(?<!\w)(?:{either(self._lists.read_in)}){_END_OF_PREPOSITION}")

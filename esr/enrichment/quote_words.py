@@ -107,6 +107,8 @@ class WordLists(Struct, frozen=True):
     credits         prepositions between the title of a work and the name of its author: "«…», di Ann Lee"
     speech_nouns    nouns of what somebody says, before "of" and the speaker: "il commento di Ann Lee: “…”"
     of              "of" between such a noun and the speaker
+    is_that         what leads from such a noun to what is said: "la replica di Ann Lee è che “…”"
+    definite        articles before a name that a headline begins with: "Il Cremlino: “…”"
     read            verbs without a subject that say where something stands: "si legge nella nota"
     read_in         prepositions before that place
     person_endings  endings of nouns of persons: "la neuroscienziata: “…”"
@@ -174,6 +176,8 @@ class WordLists(Struct, frozen=True):
     credits: str = ""
     speech_nouns: str = ""
     of: str = ""
+    is_that: str = ""
+    definite: str = ""
     read: str = ""
     read_in: str = ""
     person_endings: str = ""
