@@ -115,4 +115,6 @@ def _open_dossiers(
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not a text"
         raise UsageError(f"cannot read the key in {key_file}: {reason.lower()}") from None
+    if len(key.split()) != 1 or not key.isascii():
+        raise UsageError(f"{key_file} must hold one key, as esr keys add prints it, and nothing else")
     return mcp_remote.RemoteServer(dossiers, key, index_name)

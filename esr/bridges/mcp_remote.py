@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import urllib3
 
 from esr.plugin import EsrError, NotFound, UsageError, to_one_line
+from esr.plugin.provisional import redact
 
 _SECONDS = 30
 _BASE = "/api/v1"
@@ -47,13 +48,27 @@ class RemoteServer:
         address = f"{self._address}{_BASE}{path}{'?' if arguments else ''}{urlencode(arguments, doseq=True)}"
         try:
             response = self._pool.request(method, address, json=body, headers=self._headers)
-            data = json.loads(response.data)
-        except (urllib3.exceptions.HTTPError, ValueError) as error:
+        except urllib3.exceptions.HTTPError as error:
             raise EsrError(
                 f"the server of dossiers and alerts does not answer: {to_one_line(error)}"
             ) from None
-        if response.status == 200:
+        data = _read_object(response.data)
+        if response.status == 200 and data is not None:
             return data
-        message = to_one_line(data.get("error", {}).get("message", f"status {response.status}"))
+        refusal = (data or {}).get("error")
+        if not isinstance(refusal, dict) or "message" not in refusal:
+            raise EsrError(
+                f"{redact(self._address)} answers {response.status}, but not as a server of esr: check the "
+                "address of --dossiers, and a proxy in front of it"
+            )
         kinds: dict[int, type[EsrError]] = {400: UsageError, 404: NotFound}
-        raise kinds.get(response.status, EsrError)(message)
+        raise kinds.get(response.status, EsrError)(to_one_line(refusal["message"]))
+
+
+def _read_object(body: bytes) -> dict[str, Any] | None:
+    """The object in JSON, None if it is something else, such as the page of a proxy."""
+    try:
+        data = json.loads(body)
+    except ValueError:
+        return None
+    return data if isinstance(data, dict) else None

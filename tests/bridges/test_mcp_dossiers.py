@@ -110,6 +110,11 @@ def test_the_command_needs_an_address_and_a_key(tmp_path: Path) -> None:
     assert "give both or none" in run("--dossiers", "https://example.org")
     assert "is an address such as" in run("--dossiers", "example.org", "--key-file", str(tmp_path / "key"))
     assert "cannot read the key" in run("--dossiers", "http://x", "--key-file", str(tmp_path / "none"))
+    for text in ("", "esr_x\nesr_y\n", "esr_\u20ac"):
+        (tmp_path / "key").write_text(text, "utf-8")
+        refused = run("--dossiers", "http://x", "--key-file", str(tmp_path / "key"))
+        assert "must hold one key" in refused
+        assert "esr_" not in refused
 
 
 def test_a_server_that_is_away_is_one_line(tmp_path: Path) -> None:
@@ -119,3 +124,24 @@ def test_a_server_that_is_away_is_one_line(tmp_path: Path) -> None:
     with esr.open(str(tmp_path / "index")) as index:
         server = build(index, Ranking(), tools("http://127.0.0.1:9", "esr_x"))
         assert "the server of dossiers and alerts does not answer" in error(server, "dossiers")
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(400, b'{"error": "no handler"}'), (502, b'["x"]'), (200, b"<html>"), (200, b"[]"), (301, b"")],
+)
+def test_an_answer_that_is_not_from_esr_is_one_line_with_the_address(
+    tmp_path: Path, status: int, body: bytes
+) -> None:
+    build = need("esr.bridges.mcp_server").build_server
+    tools = need("esr.bridges.mcp_remote").RemoteServer
+
+    def reply(environ: Any, start: Any) -> list[bytes]:
+        start(f"{status} Any", [("content-type", "application/json")])
+        return [body]
+
+    load(str(tmp_path / "index"), NEWS)
+    with serving(make_server("127.0.0.1", 0, reply)) as other, esr.open(str(tmp_path / "index")) as index:
+        address = f"http://127.0.0.1:{other.server_port}"
+        refused = error(build(index, Ranking(), tools(address, "esr_x")), "dossiers")
+    assert f"{address} answers {status}, but not as a server of esr: check the address" in refused
