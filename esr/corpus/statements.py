@@ -25,6 +25,7 @@ from esr.plugin.provisional import (
     Searcher,
     Table,
     compile_lazily,
+    date_key,
     find_meant,
     find_overlaps,
     find_unknown_filters,
@@ -135,9 +136,7 @@ def find_statements(
         for quotation in quotations.quotations
         if not quotation.is_probable and quotation.all_words is not False
     ]
-    attributed.sort(
-        key=lambda quotation: (quotation.date is None, quotation.date or "", quotation.sentence_id)
-    )
+    attributed.sort(key=lambda quotation: (date_key(quotation.date), quotation.sentence_id))
     statements = [_build_statement(group) for group in _group(index, attributed)]
     return Statements(
         person.form if person else name,

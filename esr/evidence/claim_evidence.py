@@ -39,6 +39,7 @@ from esr.plugin.provisional import (
     Searcher,
     SentenceRecord,
     Table,
+    date_key,
     find_overlaps,
     group_repeats,
     is_pronoun,
@@ -445,9 +446,9 @@ def _sources_of(text: EvidenceSentence) -> set[str]:
     return {source for source in (text.source, *(copy.source for copy in text.copies)) if source}
 
 
-def _appearance(text: EvidenceSentence | Copy) -> tuple[bool, str, str]:
+def _appearance(text: EvidenceSentence | Copy) -> tuple[bool, int, str]:
     """Sorts by date, those without a date last."""
-    return text.date is None, text.date or "", text.sentence_id
+    return *date_key(text.date), text.sentence_id
 
 
 def _sort(texts: Iterable[EvidenceSentence], order: str) -> list[EvidenceSentence]:

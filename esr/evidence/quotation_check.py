@@ -24,6 +24,7 @@ from esr.plugin.provisional import (
     Quote,
     Searcher,
     SentenceRecord,
+    date_key,
     find_written,
     is_pronoun,
 )
@@ -168,8 +169,8 @@ def check_quotation(searcher: Searcher, text: str, start: int = 0) -> CheckedQuo
 _CERTAINTIES = (CERTAIN, PROBABLE, None)
 
 
-def _order(record: SentenceRecord) -> tuple[bool, str, str, int]:
-    return not record.date, record.date or "", record.document_id, record.position
+def _order(record: SentenceRecord) -> tuple[bool, int, str, int]:
+    return *date_key(record.date), record.document_id, record.position
 
 
 def _describe(index: Index, stored: StoredSentences, matches: Sequence[Match]) -> Iterator[Appearance]:

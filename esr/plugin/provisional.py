@@ -166,6 +166,7 @@ if TYPE_CHECKING:
     from esr.text.addresses import web_url
     from esr.text.analyzer import Analyzer, get_analyzer
     from esr.text.analyzer_definitions import BY_LANGUAGE, WORDS_ANALYZER
+    from esr.text.dates import date_key
     from esr.text.document import CERTAIN, PROBABLE, Located, ParseWord, Quote
     from esr.text.placed_text import CONFIDENCE, PlacedText
     from esr.text.sentences import split_sentences
@@ -345,6 +346,7 @@ __all__ = [
     "count_periods",
     "count_topics",
     "data_format_option",
+    "date_key",
     "defer_interrupt",
     "display_names",
     "end_with_parent",
@@ -531,6 +533,7 @@ _MODULES = {
     "esr.text.addresses": "web_url",
     "esr.text.analyzer": "Analyzer get_analyzer",
     "esr.text.analyzer_definitions": "BY_LANGUAGE WORDS_ANALYZER",
+    "esr.text.dates": "date_key",
     "esr.text.document": "CERTAIN PROBABLE Located ParseWord Quote",
     "esr.text.placed_text": "CONFIDENCE PlacedText",
     "esr.text.splitting.printed_lines": "find_uncut_words join_lines",

@@ -61,6 +61,15 @@ def parse_date_start(date: str) -> int:
     return _parse_period(date)[0]
 
 
+@lru_cache(maxsize=4096)
+def date_key(text: str | None) -> tuple[bool, int]:
+    """A key that sorts dates as written by their first moment in UTC. What is no date comes last."""
+    try:
+        return False, parse_date_start(normalise_date(text or ""))
+    except ValueError:
+        return True, 0
+
+
 def parse_date_end(date: str) -> int:
     """The last millisecond of a date, so that "up to 2017-02" includes the whole month.
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import esr
 from esr.evidence.alignment import Alignment, read_quotation
+from esr.evidence.claim_evidence import find_evidence
 from esr.evidence.quotation_candidates import read_candidates, split_parts
+from esr.evidence.quotation_check import check_text
 from esr.evidence.quotation_marks import find_quotations
 from esr.evidence.quotation_matches import NEAR, is_near
+from esr.index.filters import NO_FILTERS
 from esr.ranking.searcher import open_searcher
-from tests.support.elasticsearch import record_requests
+from tests.support.elasticsearch import document, load, record_requests
 
 EXACT = "an historic moment from which there can be no turning back"
 
@@ -158,3 +163,17 @@ def test_a_text_that_cannot_be_checked_is_refused(index: esr.Index) -> None:
     for text, message in (("  ", "no quotation"), ("… !", "no word"), ("a " * 200_000, "characters")):
         with pytest.raises(esr.UsageError, match=message):
             index.check(text)
+
+
+def test_who_was_first_is_decided_by_moments_and_not_by_how_they_are_written(tmp_path: Path) -> None:
+    said = "The minister said that the harbour bridge will close in June."
+    dates = {"later": "2017-03-01T23:30:00-05:00", "first": "2017-03-02T01:00:00+01:00", "last": "20170303"}
+    where = str(tmp_path / "index")
+    load(where, [document(id, said, date=date, source=id) for id, date in dates.items()])
+    with open_searcher(where) as searcher:
+        (text,) = find_evidence(searcher, said, NO_FILTERS).says_so
+        (checked,) = check_text(searcher, said).quotations
+    order = ["first", "later", "last"]
+    assert [text.source, *(copy.source for copy in text.copies)] == order
+    assert checked.first is not None
+    assert [checked.first.source, *(appearance.source for appearance in checked.later)] == order

@@ -12,7 +12,7 @@ from esr.dossiers.exports.markup import write_fragment, write_text
 from esr.dossiers.readings import Reading
 from esr.dossiers.records import Item
 from esr.stdlib import compile_lazily
-from esr.text.dates import parse_date_start
+from esr.text.dates import date_key
 from webui.running.problems import RequestError, blame_argument
 
 CLIPBOARD = "clipboard"
@@ -30,21 +30,18 @@ def order_readings(readings: Sequence[Reading], order: str) -> list[Reading]:
         )
     if order == "hand":
         return list(readings)
-    key = _date_key if order == "date" else _source_key
+    key = _by_date if order == "date" else _source_key
     return sorted(
         readings, key=lambda reading: (reading.item is None, *(key(reading.item) if reading.item else ()))
     )
 
 
-def _date_key(item: Item) -> tuple[bool, int]:
-    try:
-        return False, parse_date_start(item.date or "")
-    except ValueError:
-        return True, 0
+def _by_date(item: Item) -> tuple[bool, int]:
+    return date_key(item.date)
 
 
 def _source_key(item: Item) -> tuple[bool, str, bool, int]:
-    return not item.source, (item.source or "").casefold(), *_date_key(item)
+    return not item.source, (item.source or "").casefold(), *date_key(item.date)
 
 
 def choose_readings(readings: Iterable[Reading], tag: str) -> list[Reading]:
