@@ -35,10 +35,10 @@ _FEW_WORDS = 40
 """Maximum words between two paragraphs of one speech."""
 _MARKS = "”\"’»“『』」«›‹'"
 _OPENING = '“„"«»‘‚‹›`,” \xa0\u202f'
-_SENTENCE_END = re.compile(rf"[.?!…—–。！？-](?:\s?»|[{_MARKS}]*)$")
-_CLAUSE_END = re.compile(rf"[,.?!](?:\s?»|[{_MARKS}]+)$")
-_SENTENCE_WITHIN = re.compile(r"(?<!\b[A-Z][a-z]{2})(?<!\b[A-Z][a-z])[.!?;]\s")
-_LEADS_TO = re.compile(r"[,:：]\s*$")
+_SENTENCE_END = re.compile(rf"[.?!…—–。！？؟-](?:\s?»|[{_MARKS}]*)$")
+_CLAUSE_END = re.compile(rf"[,.?!،؟，。？！](?:\s?»|[{_MARKS}]+)$")
+_SENTENCE_WITHIN = re.compile(r"(?<!\b[A-Z][a-z]{2})(?<!\b[A-Z][a-z])[.!?;؟؛]\s")
+_LEADS_TO = re.compile(r"[,:：،]\s*$")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _SIGNATURE = re.compile(r"\s*[―—–]\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+){1,4}[^\W\d_a-zß-ÿ][\w’'-]*)\.?\s*")
 """A name that signs a quotation: "“We left.” — Ann Lee"."""
@@ -105,10 +105,10 @@ class _Finder:
         low = self._spans[n - 1][-1][1] if n else 0
         high = self._spans[n + 1][0][0] if n + 1 < len(self._spans) else len(self._text)
         quoted, between = self._text[start:end], self._text[low:start]
-        is_part = quoted.lstrip(_OPENING)[:1].islower()
+        is_part = quoted.lstrip(_OPENING)[:1].islower() or self._is_within_clause(start, low)
         is_named = self._is_title_of(between, is_part) or self._is_credited(between, end)
         is_named = is_named and not _CLAUSE_END.search(quoted)
-        if is_named and not is_part:
+        if is_named and not (is_part and self._grammar.has_capitals):
             return None
         words = max(len(re.findall(r"\w+(?:[’'-]\w+)*", quoted)), len(_UNSPACED.findall(quoted)) // 2)
         source = self._source(start, end, low, high)
@@ -156,6 +156,12 @@ class _Finder:
             return None
         source = self._source_of_first_words(clause, start)
         return Quotation(pieces, source if self._may_say(source, quoted) else None, False)
+
+    def _is_within_clause(self, start: int, low: int) -> bool:
+        """Whether a quotation without capitals continues the clause before it."""
+        clause = self._text[self._clause_start(start, low) : start].rstrip()
+        is_led_to = clause.endswith((":", "："))
+        return not self._grammar.has_capitals and bool(re.search(r"\w", clause)) and not is_led_to
 
     def _source_of_first_words(self, clause: str, start: int) -> Source | None:
         """The source of a quotation that no verb governs: the name with which its clause begins."""
@@ -230,8 +236,10 @@ class _Finder:
         """Whether what stands before a colon is a name."""
         rules = self._grammar
         # Letters of other scripts have no case in the pattern, so it may have taken a verb.
-        has_verb = not speaker.isascii() and rules.cue.search(speaker)
-        return not has_verb and rules.has_name(read_words(speaker)) and self._is_named(speaker, at)
+        verbs = rules.cue_before if rules.is_caseless else rules.cue
+        if (not speaker.isascii() and verbs.search(speaker)) or rules.begins_apart(speaker):
+            return False
+        return rules.has_name(read_words(speaker)) and self._is_named(speaker, at)
 
     def _is_named(self, speaker: str, at: int) -> bool:
         """Whether a speaker whom no verb shows has a name, a title or is a pronoun.
@@ -301,7 +309,7 @@ class _Finder:
             before = before._replace(speaker=None, at=before.cue_at)
         if after is None or before is None:
             return after or before
-        goes_on = self._last_sign(end) in ",?!" or self._text[end : end + 1] == ","
+        goes_on = self._last_sign(end) in ",?!،؟" or self._text[end : end + 1] in (",", "،")
         first, second = (after, before) if goes_on else (before, after)
         if self._grammar.inverted.match(f"-{first.speaker}") and second.speaker and not second.is_near:
             return second  # "Selon Ann Lee, « … », a-t-elle dit"
@@ -392,6 +400,8 @@ class _Finder:
         """The source of a part of what a clause reports: "Ann Lee dijo ayer que el plan es “…”"."""
         rules = self._grammar
         first, left = self._sentence_before(start, n)
+        if (match := rules.pattern_of_clause.search(left)) is not None:
+            return self._source_of_pattern(match, left, first)._replace(is_near=False)
         for cue in reversed(list(rules.cue.finditer(left))):
             gap = left[cue.end() :]
             if len(gap) > _REACH_OF_CLAUSE or _SENTENCE_WITHIN.search(gap):
@@ -400,9 +410,13 @@ class _Finder:
             clause = _NOTHING.match(gap) if is_led_to else rules.reported.match(gap)
             if clause is None or not rules.is_verb(left, cue):
                 continue
-            name, offset = rules.before_verb(left[: cue.start()]), first
+            name, offset = None, first
+            if not rules.is_verb_first:
+                name = rules.before_verb(left[: cue.start()])
             if name is None and not rules.is_nonfinite(cue[0]):
                 name, offset = rules.after_verb(clause["subject"] or ""), first + cue.end()
+            if name is None and rules.is_verb_first:
+                name, offset = rules.before_verb(left[: cue.start()]) or rules.subject(left), first
             return _source_of(name, offset, cue[0], first + cue.start(), False, first + cue.end())
         return self._source_named_before(first, left)
 
@@ -462,7 +476,7 @@ class _Finder:
         """The source in the text after a quotation: "…," she said."""
         text, rules = self._text, self._grammar
         at = end
-        while text[at : at + 1] and text[at] in " ,―—–-":
+        while text[at : at + 1] and text[at] in " ,،―—–-":
             at += 1
         signed = _SIGNATURE.fullmatch(text, end, self._joined.sentence_end(at)) if at < high else None
         if signed and not text[self._joined.sentence_start(start) : start].strip():
@@ -470,14 +484,15 @@ class _Finder:
         if (
             match := rules.pattern_after.match(text, end, min(high, self._joined.sentence_end(at)))
         ) is not None:
-            return Source(match["speaker"], match.start("speaker"), match["cue"], match.start("cue"))
+            speaker, cue = match["speaker"] or None, match["cue"]
+            return Source(speaker, match.start("speaker" if speaker else "cue"), cue, match.start("cue"))
         mark = end - 2 if text.startswith("''", end - 2) else end - 1
         last = text[max(start, mark - 1) : mark + 1]
-        goes_on = last[0] in ",?!" or text[end : end + 1] == ","
+        goes_on = last[0] in ",?!،؟" or text[end : end + 1] in (",", "،")
         goes_on = goes_on or (rules.has_dashes and bool(_DASH.match(text, end)))
         if at >= len(text) or text[at] == "\n" or text[end : end + 1] in (".", ";", ":"):
             return None
-        if "." in last and text[end : end + 1] != "," and not text[at].islower():
+        if "." in last and text[end : end + 1] not in (",", "،") and not text[at].islower():
             return None
         right = text[at : min(high, self._joined.sentence_end(at), at + _REACH)]
         if (by := rules.by.match(right)) and (name := rules.after_verb(right[by.end() :])):
@@ -563,6 +578,9 @@ class _Finder:
                 if length:
                     content += length
                     is_near = is_near or len(gap[length:].split()) <= _MIN_WORDS
+            elif rules.is_verb_first:
+                name = None if rules.is_nonfinite(cue[0]) else rules.after_verb(gap)
+                offset = cue.end() if name else 0
             elif name := self._inserted_speaker(subject, gap):
                 offset = cue.end()
             name = name or rules.before_verb(subject)
@@ -580,7 +598,8 @@ class _Finder:
         """The source that something else than a verb shows before a quotation: "According to Ann Lee"."""
         rules = self._grammar
         match = rules.pattern_before.search(left)
-        if match is not None and not rules.find_cue(rules.cue, left[match.end("speaker") :]):
+        is_near = rules.is_unspaced or not (match and rules.find_cue(rules.cue, left[match.end("speaker") :]))
+        if match is not None and is_near:
             return self._source_of_pattern(match, left, clause)
         by = rules.by.search(left)
         if by and self._has_verb_of_clause(left[by.end() :]):
@@ -596,7 +615,12 @@ class _Finder:
 
     def _source_of_pattern(self, match: re.Match[str], left: str, clause: int) -> Source:
         """The source that the pattern of the language found before a quotation."""
-        speaker, cue_at = clause + match.start("speaker"), clause + match.start("cue")
+        cue_at = clause + match.start("cue")
+        if not match["speaker"]:
+            earlier = self._grammar.pattern_of_clause.search(left[: match.start("cue")])
+            name = Phrase(earlier["speaker"], earlier.start("speaker")) if earlier else None
+            return _source_of(name, clause, match["cue"], cue_at, True, clause + len(left))
+        speaker = clause + match.start("speaker")
         named = self._grammar.has_wide_attributions
         name = self._grammar.after_verb(left[match.start("speaker") :]) if named else None
         name = name if name and name.start else Phrase(match["speaker"], 0)

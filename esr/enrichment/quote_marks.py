@@ -23,6 +23,8 @@ _SINGLE = "‘‚›‹"
 """Marks that also serve other purposes, and count only in pairs."""
 _SAME_SIDE = "“„「『«``"
 """Marks that open even directly after another mark."""
+_REVERSED = {'"': re.compile(r"[。，！？]$"), "”": re.compile(r"[\u0621-\u064a][.،!؟]?$")}
+"""What is before the mark “ if it closes another mark in Chinese, or in Arabic from right to left."""
 _ONLY_IN_PAIRS = frozenset({*_SINGLE, ",,"})
 """Marks that are none unless they are closed."""
 _CHARACTERS = "".join(
@@ -149,8 +151,11 @@ def _continues_later(text: JoinedText, start: int, at: int) -> bool:
 
 
 def _closing_marks(opening: str) -> str:
-    """The marks that may close this one. Straight and curly marks may be mixed."""
-    return CLOSING_MARKS[opening] + {"“": '"', '"': "”"}.get(opening, "")
+    """The marks that may close this one. Straight and curly marks may be mixed.
+
+    An opening mark closes another one only in scripts where this is a common typing error.
+    """
+    return CLOSING_MARKS[opening] + {"“": '"', '"': "”“", "”": "“"}.get(opening, "")
 
 
 def _around(text: str, match: re.Match[str]) -> tuple[str, str]:
@@ -177,6 +182,8 @@ def _opens(text: str, match: re.Match[str]) -> bool:
 
 def _closes(text: str, match: re.Match[str], opening: str) -> bool:
     mark, (before, after) = match[0], _around(text, match)
+    if mark == "“" and opening in _REVERSED:
+        return _REVERSED[opening].search(text, max(match.start() - 2, 0), match.start()) is not None
     if opening in _SINGLE:
         return not after.isalnum() and not before.isspace()
     if mark == opening or mark in CLOSING_MARKS:  # this mark may also open

@@ -13,10 +13,13 @@ from typing import NamedTuple
 
 from esr.enrichment.quote_words import (
     POSSESSIVE,
+    VOWEL_SIGNS,
     Word,
     WordLists,
     beginning_pattern,
     either,
+    filled,
+    joining,
     read_lists,
     read_words,
     verb_pattern,
@@ -50,6 +53,8 @@ _MAX_HEAD = 4
 """Maximum words up to the title in an office: "l'ancien directeur", not "une note du directeur"."""
 _MAX_OFFICE = 6
 """Maximum words between an office and the name behind it."""
+_MAX_BEFORE_VERB = 7
+"""Maximum words of a speaker before a verb that mostly is before it."""
 _MAX_NOUN = 3
 """Maximum words of a noun without an article."""
 _MAX_BEFORE_CLAUSE = 10
@@ -79,7 +84,7 @@ _NAME_AT_END = re.compile(
     r"(?=\s*(?:[,.;:)(»“”\"–—-]|$))"
 )
 """A name behind the rest of an office, which ends with a noun: "dei popolari Lee,"."""
-_BREAKS = frozenset(',;:()[]—–-“”"‘«»„')
+_BREAKS = frozenset(',;:()[]—–-“”"‘«»„،؛')
 
 
 class Phrase(NamedTuple):
@@ -95,9 +100,7 @@ class Grammar:
     def __init__(self, lists: WordLists) -> None:
         self._lists = lists
         no_speaker = rf"(?!\s+(?:{either(lists.not_by)})(?![\w-]))"
-        self.by: re.Pattern[str] = re.compile(
-            rf"(?<![\w’'-])(?:{either(lists.by)})(?![\w-]){no_speaker}", re.IGNORECASE
-        )
+        self.by: re.Pattern[str] = re.compile(rf"(?<![\w’'-]){joining(lists.by)}{no_speaker}", re.IGNORECASE)
         self.aside: re.Pattern[str] = re.compile(rf"(?<![\w-])(?:{either(lists.asides)})(?![\w-])")
         self.asides: re.Pattern[str] = _asides(lists)
         self.new_cue: re.Pattern[str] = re.compile(lists.new_cue, re.VERBOSE)
@@ -122,7 +125,10 @@ class Grammar:
         self.bodies: frozenset[str] = word_set(lists.bodies)
         self.inserted: frozenset[str] = frozenset(word.replace("_", " ") for word in lists.inserted.split())
         self.is_subject_first: bool = lists.order == "subject-first"
+        self.is_verb_first: bool = lists.order == "verb-first"
         self.is_caseless: bool = lists.letters == "caseless"
+        self.has_capitals: bool = not lists.letters
+        self.is_unspaced: bool = lists.letters == "unspaced"
         self.has_works_in_marks: bool = lists.works == "yes"
         self.may_begin_with_name: bool = lists.first_words == "names"
         self.drops_subjects: bool = lists.subjects == "dropped"
@@ -138,6 +144,7 @@ class Grammar:
         self.has_marked_sources: bool = lists.sources == "marked"
         self.inverted: re.Pattern[str] = re.compile(rf"-(?:t-)?({either(lists.inverted)})(?![\w-])")
         self._elided: re.Pattern[str] = re.compile(rf"(?<![\w’'-])(?:{either(lists.elided)})$")
+        self._joined_words: re.Pattern[str] = re.compile(rf"^(?:{either(lists.elided)})(?=\w)")
         self.particles: frozenset[str] = word_set(lists.particles)
         self.of_many: frozenset[str] = word_set(lists.of_many)
         self.as_in: frozenset[str] = word_set(lists.as_in)
@@ -148,8 +155,9 @@ class Grammar:
         self.oblique: tuple[str, ...] = tuple(lists.oblique.split())
         self.adverbs: tuple[str, ...] = tuple(lists.adverbs.split())
         self.first_endings: tuple[str, ...] = tuple(lists.first_endings.split())
-        self.pattern_before: re.Pattern[str] = re.compile(lists.before, re.VERBOSE)
-        self.pattern_after: re.Pattern[str] = re.compile(lists.after, re.VERBOSE)
+        self.pattern_before: re.Pattern[str] = filled(lists.before, lists)
+        self.pattern_after: re.Pattern[str] = filled(lists.after, lists)
+        self.pattern_of_clause: re.Pattern[str] = filled(lists.clause, lists)
 
     # These are compiled when they are first used: who asks for a pronoun or a title needs none.
 
@@ -157,9 +165,11 @@ class Grammar:
     def reported(self) -> re.Pattern[str]:
         """What leads from a verb to what it reports: "ontem que"; also a colon."""
         conjunctions = self._lists.reported
+        word = rf"(?:[\w’'{VOWEL_SIGNS}-]+|\w{{1,4}}\.)"
+        end = rf"(?:(?<=['’])|(?![\w{VOWEL_SIGNS}-]))"
         return re.compile(
-            rf"(?P<subject>(?:[\s,]+(?:[\w’'-]+|\w{{1,4}}\.)){{0,{_MAX_BEFORE_CLAUSE}}}?)[\s,]+"
-            rf"(?:{either(conjunctions)})(?:(?<=['’])|(?![\w-]))" + (r"|\s*:(?=\s)" if conjunctions else "")
+            rf"(?P<subject>(?:[\s,،]+{word}){{0,{_MAX_BEFORE_CLAUSE}}}?)[\s,،]+"
+            rf"(?:{either(conjunctions)}){end}" + (r"|\s*:(?=\s)" if conjunctions else "")
         )
 
     @cached_property
@@ -232,6 +242,8 @@ class Grammar:
 
     def before_verb(self, left: str) -> Phrase | None:
         """The speaker at the end of the text before a verb: "Robby Mook, a manager, also" (said)."""
+        if self.is_verb_first:
+            return self._noun_before(left)
         left = self._elided.sub("", left)
         if self.has_named_appositions:
             left = _PARENTHESIS.sub("", left)
@@ -280,6 +292,18 @@ class Grammar:
         start = last[0].start if last else 0
         subject = self.subject(left[start:])
         return self.subject(left) if subject is None else Phrase(subject.text, subject.start + start)
+
+    def _noun_before(self, left: str) -> Phrase | None:
+        """The noun directly before a verb that mostly follows it: "لكن وسائل الإعلام" (أشارت)."""
+        words = self._without_adverbs(read_words(left))
+        if self._elided.search(left) or not words:
+            return None
+        breaks = [n for n, word in enumerate(words) if word.text in _BREAKS or word.bare in self.openers]
+        noun = words[breaks[-1] + 1 if breaks else 0 :]
+        is_verb = any(self.cue.search(word.text) for word in noun)
+        if is_verb or not 0 < len(noun) <= _MAX_BEFORE_VERB or not self.has_name(noun):
+            return None
+        return None if self._is_preposition(noun[0]) else self._cut(left, noun)
 
     def _antecedent(self, words: Sequence[Word]) -> Sequence[Word]:
         """The person whom a relative clause at the end is about: "con il ministro Bo Lee che" (ha detto)."""
@@ -430,6 +454,8 @@ class Grammar:
 
     def subject(self, left: str) -> Phrase | None:
         """The name or pronoun at the beginning of a clause, possibly after "In June 2009,"."""
+        if self.is_verb_first:
+            return self._behind_verb(left)
         segments = list(re.finditer(r"[^,;:—–]+", left))
         for number, segment in enumerate(segments):
             words = [
@@ -482,6 +508,18 @@ class Grammar:
                 return self._cut(left, name or phrase)
             if self.has_name(phrase) or has_title:
                 return self._cut(left, phrase)
+        return None
+
+    def begins_apart(self, text: str) -> bool:
+        """Whether a text begins with a word that no speaker begins with, in a script without capitals."""
+        first = self._joined_words.sub("", text.split(None, 1)[0])
+        return self.is_caseless and first in self.no_beginning | self.openers
+
+    def _behind_verb(self, text: str) -> Phrase | None:
+        """The first speaker behind a verb of speech."""
+        for cue in self.cue.finditer(text):
+            if not self.is_nonfinite(cue[0]) and (name := self.after_verb(text[cue.end() :])):
+                return Phrase(name.text, name.start + cue.end())
         return None
 
     def _is_elided_name(self, word: Word) -> bool:

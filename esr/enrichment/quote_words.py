@@ -12,11 +12,16 @@ from msgspec import Struct
 
 _TABLES = {path.stem: path for path in (Path(__file__).parent / "quote_tables").glob("*.toml")}
 """The tables by language code."""
-_LETTERS = {"_": r"\s+", "'": "['’]"}
+VOWEL_SIGNS = "\u064b-\u0652\u0670"
+"""The vowel signs of Arabic, which texts may have or not, as characters of a pattern."""
+_LETTERS = {"_": r"\s+", "'": "['’]", "أ": "[أا]", "إ": "[إا]"}
 """What letters of the tables stand for in patterns, if not for themselves."""
+JOINED = "ـ"
+"""The end of words in tables that are joined to the next one: "وفقا_لـ"."""
 POSSESSIVE: re.Pattern[str] = re.compile(r"(?:’s|'s|’|')$")
 """The end of a word that somebody owns something by: "Lee's"."""
-_WORD = re.compile(r"[^\W_](?:[\w’'.&/-]*\w)?\.?|[^\w\s]")
+_WORD = re.compile(rf"[^\W_](?:[\w’'.&/{VOWEL_SIGNS}-]*[\w{VOWEL_SIGNS}])?\.?|[^\w\s]")
+_VOWELS = re.compile(f"[{VOWEL_SIGNS}]+")
 
 
 class Word(NamedTuple):
@@ -36,7 +41,9 @@ class Word(NamedTuple):
 
 
 def bare(word: str) -> str:
-    """A word in lower case, without a period and with straight apostrophes."""
+    """A word in lower case, without a period and vowel signs of Arabic, and with straight apostrophes."""
+    if not word.isascii():
+        word = _VOWELS.sub("", word)
     return word.lower().strip(".").replace("’", "'")
 
 
@@ -73,8 +80,9 @@ class WordLists(Struct, frozen=True):
     never_before    verbs that are never before their speaker, but before others: "told Lee"
     bodies          words for bodies, which are no part of a person's name: "Defence Council Ann Lee"
     inserted        verbs that may stand with their speaker between two commas: ", said Bay,"
-    order           "subject-first" if a quotation may be between its speaker and the verb: "dedi"
-    letters         "caseless" if names have no capitals
+    order           "subject-first" if a quotation may be between its speaker and the verb: "dedi";
+                    "verb-first" if a speaker is mostly behind the verb, also before the quotation
+    letters         "caseless" if names have no capitals; "unspaced" if words have no blanks, either
     works           "yes" if titles of works are in the same marks, also after a comma
     first_words     "names" if the first word of a sentence that no verb shows is mostly a name: "Lee: “…”"
     subjects        "dropped" if a verb without a subject has that of the clause before
@@ -114,8 +122,9 @@ class WordLists(Struct, frozen=True):
     person_endings  endings of nouns of persons: "la neuroscienziata: “…”"
     passive_by      "by" before a speaker, behind a participle: "come riferito da Ann Lee"
     before          a pattern that ends at a quotation, with the groups `speaker` and `cue`, for languages
-                    without blanks
+                    without blanks; <<cues>> stands for the words of that list
     after           a pattern that begins after a quotation, likewise
+    clause          a pattern that ends at a part of what a verb reports, likewise
     """
 
     cues: str = ""
@@ -184,6 +193,7 @@ class WordLists(Struct, frozen=True):
     passive_by: str = ""
     before: str = "(?!)"
     after: str = "(?!)"
+    clause: str = "(?!)"
 
 
 def read_lists(language: str) -> WordLists:
@@ -202,7 +212,31 @@ def either(words: str) -> str:
 
 
 def _pattern_of(word: str) -> str:
+    return "".join(_LETTERS.get(letter, re.escape(letter)) + _vowels_after(letter) for letter in word)
+
+
+def _letters_of(word: str) -> str:
+    """The pattern of a word without vowel signs, whose length is known."""
     return "".join(_LETTERS.get(letter, re.escape(letter)) for letter in word)
+
+
+def _vowels_after(letter: str) -> str:
+    return f"[{VOWEL_SIGNS}]*" if "ء" <= letter <= "ي" and letter != JOINED else ""
+
+
+def joining(words: str) -> str:
+    """A pattern of words that end before a blank or, if the table says so, are joined to the next one."""
+    joined = {word for word in words.split() if word.endswith(JOINED)}
+    whole = either(" ".join(word_set(words) - joined))
+    beginnings = either(" ".join(word.removesuffix(JOINED) for word in joined))
+    pattern = rf"(?:{whole})(?![\w{VOWEL_SIGNS}-])"
+    return rf"(?:{pattern}|(?:{beginnings})(?=\w))" if joined else pattern
+
+
+def filled(pattern: str, lists: WordLists) -> re.Pattern[str]:
+    """A pattern of a table, with the words of the lists that it names."""
+    pattern = re.sub(r"<<(\w+)>>", lambda name: either(getattr(lists, name[1])), pattern)
+    return re.compile(pattern, re.VERBOSE)
 
 
 def verb_pattern(words: str, inverted: str = "", elided: str = "") -> re.Pattern[str]:
@@ -212,8 +246,8 @@ def verb_pattern(words: str, inverted: str = "", elided: str = "") -> re.Pattern
     be joined to its beginning. Neither belongs to the match.
     """
     verbs = _joined_beginnings(word_set(words)) or "(?!)"
-    end = rf"(?!\w|-(?!(?:t-)?(?:{either(inverted)})(?![\w-])))"
-    begin = "|".join([r"(?<![\w’'-])", *(rf"(?<=\b{_pattern_of(word)})" for word in elided.split())])
+    end = rf"(?![\w{VOWEL_SIGNS}]|-(?!(?:t-)?(?:{either(inverted)})(?![\w-])))"
+    begin = "|".join([r"(?<![\w’'-])", *(rf"(?<=\b{_letters_of(word)})" for word in elided.split())])
     return re.compile(rf"(?:{begin})(?:{verbs}){end}|^(?i:{verbs}){end}")
 
 
