@@ -186,9 +186,9 @@ class AlertRuns:
         The first run over a collection tells nothing of what it has, unless `tell_all`. Collections and
         searches that fail are noted, and the others are run; then raises EsrError for the first one.
         """
+        self.begun, self.newly_stopped = {}, []
         stored, failures = self.read_alerts()
-        alerts = self._stop(stored)
-        self.begun = {}
+        unreadable, alerts = dict(failures), self._stop(stored)
         first: EsrError | None = None
         by_collection: dict[str, list[Alert]] = defaultdict(list)
         for alert in stored:  # what comes while an alert is stopped is not told when it runs again
@@ -204,10 +204,11 @@ class AlertRuns:
             except EsrError as error:
                 first = first or error
         ended = self.outbox.note_failures(
-            {**failures, **self.stopped}, [alert.id for alert in stored], self.stopped
+            {**failures, **self.stopped}, [*unreadable, *(alert.id for alert in stored)], self.stopped
         )
         self.newly_stopped = [alert.name for alert in stored if alert.id in ended]
-        counts = {"items": items, "digests": self.make_digests(alerts), **self.deliver(alerts)}
+        counts = {"items": items, "digests": self.make_digests(alerts)}
+        counts |= self._deliver(alerts, unreadable)
         if first is None and failures:
             names = {alert.id: alert.name for alert in alerts}
             id, problem = next(iter(failures.items()))
@@ -335,12 +336,19 @@ class AlertRuns:
                 digests += self.outbox.make_digests(alert.id, alert.schedule, alert.targets, self._clock())
         return digests
 
-    def deliver(self, alerts: Iterable[Alert] | None = None) -> dict[str, int]:
-        """Send what is to be sent now. Returns the number of deliveries by how they ended."""
-        if alerts is None:
-            alerts = self._stop(self.read_alerts()[0])
+    def deliver(self) -> dict[str, int]:
+        """Send what is to be sent now. Returns the number of deliveries by how they ended.
+
+        What was to be sent of removed alerts is deleted. That of an alert that cannot be read waits.
+        """
+        stored, unreadable = self.read_alerts()
+        return self._deliver(self._stop(stored), unreadable)
+
+    def _deliver(self, alerts: Iterable[Alert], unreadable: Mapping[str, str]) -> dict[str, int]:
+        """Send what is to be sent now of these alerts. `unreadable`: by id, why others cannot be read."""
         by_id = {alert.id: alert for alert in alerts}
         counts = {"sent": 0, "waiting": 0, "failed": 0}
+        self.forget()
         self.outbox.take_back()
         while not self._is_stopped():
             delivery = self.outbox.take(self._clock())
@@ -361,6 +369,8 @@ class AlertRuns:
             try:
                 if obstacle := self.stopped.get(delivery.search):
                     raise DeliveryFailed(obstacle, is_final=True)
+                if problem := unreadable.get(delivery.search):
+                    raise DeliveryFailed(problem)
                 self._channels.send(delivery.target, letter)
             except DeliveryFailed as failed:
                 error, is_final = str(failed), failed.is_final

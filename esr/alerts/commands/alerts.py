@@ -217,7 +217,6 @@ def run(
                 click.echo(f"Error: {error.format_message()}", err=True)
             for name in runs.newly_stopped:
                 click.echo(f"{name}: stopped, see esr alerts log", err=True)
-            runs.forget()
             channels.close()
             if once:
                 break

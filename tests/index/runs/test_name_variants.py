@@ -65,6 +65,13 @@ def test_a_variant_brings_its_short_forms_along() -> None:
     }
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_variant_that_has_variants_is_no_name_of_its_own(order: int) -> None:
+    variants = {"srdi": ["srdiho", "srdim"], "srdim": ["srdimu"]}
+    merged = add_variants({}, dict([*variants.items()][::order]))
+    assert {name: sorted(forms) for name, forms in merged.items()} == {"srdi": ["srdiho", "srdim", "srdimu"]}
+
+
 @pytest.mark.parametrize(
     ("short", "full"),
     [
