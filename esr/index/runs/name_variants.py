@@ -55,14 +55,19 @@ def find_variants(types: TypeCounts) -> dict[str, list[str]]:
 def add_variants(
     joined: Mapping[str, Sequence[str]], variants: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
-    """Add variants to the short forms of names. Those of a variant or a short form become its name's."""
+    """Add variants to the short forms of names. Those of a variant or a short form become its name's.
+
+    A name that is a variant of another has none of its own in the result, whatever the order of `variants`.
+    """
     merged = {full: list(short_forms) for full, short_forms in joined.items()}
     full_of = {key: full for full, short_forms in joined.items() for key in short_forms}
     for variant, others in variants.items():
         main = full_of.get(variant, variant)
         for other in others:
             if other not in full_of and other != main:
-                merged.setdefault(main, []).extend((other, *merged.pop(other, ())))
+                added = (other, *merged.pop(other, ()))
+                merged.setdefault(main, []).extend(added)
+                full_of.update(dict.fromkeys(added, main))
     return merged
 
 
