@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from esr.enrichment.quote_finder import Quotation, Source, is_title
 from esr.enrichment.quote_marks import JoinedText
 from esr.enrichment.quote_names import DocumentNames, names_speaker
-from esr.enrichment.quote_speakers import Grammar
+from esr.enrichment.quote_vocabulary import Vocabulary
 from esr.enrichment.quote_words import read_words
 from esr.text.attributes import value_key
 
@@ -32,7 +32,7 @@ _PIECES = re.compile(r"\s*[,–—―-]?\s*")
 
 def find_certain(
     text: JoinedText,
-    rules: Grammar,
+    rules: Vocabulary,
     names: DocumentNames,
     quotations: Sequence[Quotation],
     resolved: Sequence[str | None],
@@ -47,7 +47,7 @@ def find_certain(
 
 
 class _Judge:
-    def __init__(self, text: JoinedText, rules: Grammar, names: DocumentNames) -> None:
+    def __init__(self, text: JoinedText, rules: Vocabulary, names: DocumentNames) -> None:
         self._text, self._rules, self._names = text, rules, names
 
     def is_certain(

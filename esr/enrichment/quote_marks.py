@@ -8,10 +8,29 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Mapping
 
-from esr.enrichment.quote_speakers import CLOSING_MARKS
 from esr.features.furniture import find_links_and_headings
 from esr.text.document import Document
+
+CLOSING_MARKS: Mapping[str, str] = {
+    "“": "”“",  # English, Spanish, Turkish, Chinese; the opening mark on both sides is a common typing error
+    "„": "“”",  # German, Czech; Polish, Romanian, Dutch
+    "”": "”",  # Swedish, Finnish
+    "«": "»",  # French, Italian, Russian, Arabic
+    "»": "«»",  # Danish, German in print; Finnish
+    "「": "」",  # Japanese, Chinese
+    "『": "』",
+    "＂": "＂",
+    '"': '"',
+    "``": "''",
+    "‘": "’",  # British English
+    "‚": "‘",  # German
+    ",,": "''”“\"",  # Dutch, as typed: two commas, two apostrophes
+    "‹": "›",
+    "›": "‹",
+}
+"""The marks that may close a quotation, by the mark that opens it."""
 
 MAX_SENTENCES = 10
 """Maximum sentences from an opening mark to its closing one if paragraphs are unknown."""

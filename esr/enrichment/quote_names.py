@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from esr.enrichment.quote_speakers import Grammar
+from esr.enrichment.quote_vocabulary import Vocabulary
 from esr.enrichment.quote_words import POSSESSIVE, Word, read_words, word_set
 from esr.text.attributes import value_key
 
@@ -17,7 +17,7 @@ _PARTICLES = word_set("von van der den de da di del la le al bin ibn zu zur")
 class DocumentNames:
     """The full names of a document, to which a speaker's last name may refer."""
 
-    def __init__(self, rules: Grammar, texts: Iterable[str]) -> None:
+    def __init__(self, rules: Vocabulary, texts: Iterable[str]) -> None:
         self._rules = rules
         self._by_last: dict[str, dict[str, None]] = {}
         self._titled: set[str] = set()
@@ -129,7 +129,7 @@ class DocumentNames:
         return word in self._rules.titles or word.rpartition("-")[2] in self._rules.titles
 
 
-def names_speaker(rules: Grammar, text: str, speaker: str) -> bool:
+def names_speaker(rules: Vocabulary, text: str, speaker: str) -> bool:
     """Whether a text has the last name of a speaker, as written or as a key: "I told Chancellor Merkel".
 
     Those who belong to somebody, as in "Merkel's niece", and bodies, as in "the FBI", may be named.
