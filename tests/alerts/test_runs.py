@@ -210,6 +210,38 @@ def test_a_paused_alert_waits_and_a_deleted_one_is_forgotten(world: World) -> No
     assert Outbox(world.desk).deliveries() == []
 
 
+def test_what_was_to_be_sent_of_a_removed_alert_is_not_sent(world: World) -> None:
+    id = world.add(query="storm")
+    world.receiver.problem = DeliveryFailed("no answer")
+    world.run(tell_all=True)
+    SavedSearches(world.desk).delete(ANN, id)
+    world.receiver.problem = None
+    world.now += timedelta(hours=1)
+    assert world.run() == []
+    assert Outbox(world.desk).deliveries() == []
+
+
+def test_an_alert_that_cannot_be_read_waits_and_the_list_says_why(world: World) -> None:
+    id = world.add(query="storm")
+    world.receiver.problem = DeliveryFailed("no answer")
+    world.run(tell_all=True)
+    world.receiver.problem = None
+    searches = SavedSearches(world.desk)
+    delivery = searches.read(ANN, id).delivery
+    searches.change(ANN, id, delivery={**delivery, "form": VERSION + 1})
+    world.now += timedelta(hours=1)
+    with pytest.raises(EsrError, match="newer version"):
+        world.run()
+    assert world.receiver.letters == []
+    (delivered,) = Outbox(world.desk).deliveries()
+    assert delivered.state == "waiting" and "newer version" in delivered.error
+    assert "newer version" in Outbox(world.desk).failures()[id]
+    searches.change(ANN, id, delivery=delivery)
+    world.now += timedelta(hours=1)
+    assert world.run() == ["A storm came.", "The storm went on."]
+    assert Outbox(world.desk).failures() == {}
+
+
 def test_an_alert_stops_when_its_owner_loses_the_index_and_says_so_once_in_the_log(world: World) -> None:
     world.add(query="storm")
     world.receiver.problem = DeliveryFailed("no answer")
