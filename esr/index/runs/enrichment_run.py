@@ -146,8 +146,16 @@ class _Batch:
             self.store()
 
     def store(self) -> None:
+        """Store the batch. If the engine refuses it, it is dropped: the engine has repeated its requests.
+
+        An interrupted batch stays, so that the next call completes it.
+        """
         if self._documents:
-            self._enrichment.store(self._recipe, self._documents)
+            try:
+                self._enrichment.store(self._recipe, self._documents)
+            except Exception:
+                self._clear()
+                raise
         self._clear()
 
 

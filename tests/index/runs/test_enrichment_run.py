@@ -8,17 +8,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread, get_ident
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 from esr.enrichment.enricher import Enricher
-from esr.errors import EsrError, UsageError
+from esr.errors import EngineUnreachable, EsrError, UsageError
+from esr.index.contract import Index
 from esr.index.runs import enrichment_run
-from esr.index.runs.enrichment_run import enrich_documents
+from esr.index.runs.enrichment_run import enrich_documents, run_enrichment
 from esr.processes import defer_interrupt
 from esr.text.document import Document, Sentence
 from esr.text.sentence_enrichment import SentenceEnrichment
@@ -153,6 +154,43 @@ def test_no_more_documents_are_read_than_can_be_worked_on() -> None:
         next(results)
         assert read <= done + 2 * enrichment_run.CHUNKS_PER_WORKER
     results.close()
+
+
+class FailingStore:
+    """An index and its enrichment, whose first batch fails with `error`. `batches` has the ids of each."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+        self.batches: list[list[str]] = []
+
+    @contextmanager
+    def enrichment(self) -> Iterator[FailingStore]:
+        yield self
+
+    def progress(self, *_: object) -> tuple[int, int]:
+        return 0, 3
+
+    def pending(self, *_: object) -> Iterator[Document]:
+        return (Document(f"d{n}", (Sentence(f"d{n}.s0", "A storm."),)) for n in range(3))
+
+    def store(self, recipe: object, batch: Sequence[tuple[str, Any]]) -> None:
+        self.batches.append([id for id, _ in batch])
+        if len(self.batches) == 1:
+            raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "batches"),
+    [(EngineUnreachable("no answer"), [["d0"]]), (KeyboardInterrupt(), [["d0"], ["d0"]])],
+)
+def test_a_batch_that_the_engine_refuses_is_sent_once_and_an_interrupted_one_again(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, batches: list[list[str]]
+) -> None:
+    monkeypatch.setattr(enrichment_run, "BATCH_SENTENCES", 1)
+    index = FailingStore(error)
+    with pytest.raises(type(error)):
+        run_enrichment(cast(Index, index), cast(Enricher, FakeEnricher()))
+    assert index.batches == batches
 
 
 @pytest.mark.slow
