@@ -131,8 +131,9 @@ class Reranker(_WithOptions):
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         pt.validate.result_frame(inp, extra_columns=["query"])
-        out = inp.drop(columns=["rank"], errors="ignore").assign(score=0.0)
-        for (_, query), group in inp.groupby(["qid", "query"], sort=False):
+        # A union of transformers gives several rows the same label.
+        out = inp.drop(columns=["rank"], errors="ignore").assign(score=0.0).reset_index(drop=True)
+        for (_, query), group in out.groupby(["qid", "query"], sort=False):
             out.loc[group.index, "score"] = self._score(query, [*group["docno"]])
         out = out.sort_values("score", ascending=False, kind="stable")
         return out.assign(rank=out.groupby("qid", sort=False).cumcount() + pt.model.FIRST_RANK)

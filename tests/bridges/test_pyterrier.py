@@ -147,6 +147,16 @@ def test_transformers_are_combined_by_operators(index: Any, topics: Any, bridge:
     assert len((one % 3)(topics)) == 9
 
 
+def test_a_reranker_scores_each_row_of_a_union_by_its_own_query(index: Any, topics: Any, bridge: Any) -> None:
+    union = bridge.Retriever(index, 5) | bridge.Retriever(index, 5, model="bm25")
+    found = union(topics)
+    assert found.index.has_duplicates
+    reranker = bridge.Reranker(index)
+    columns = ["qid", "docno", "score", "rank"]
+    scored, expected = (reranker(of)[columns] for of in (found, found.reset_index(drop=True)))
+    assert scored.to_numpy().tolist() == expected.to_numpy().tolist()
+
+
 def test_a_sum_puts_what_one_ranking_did_not_find_below_what_both_found(
     index: Any, topics: Any, bridge: Any
 ) -> None:
