@@ -165,6 +165,8 @@ class _Finder:
 
     def _source_of_first_words(self, clause: str, start: int) -> Source | None:
         """The source of a quotation that no verb governs: the name with which its clause begins."""
+        if self._grammar.is_verb_first and not _LEADS_TO.search(clause):
+            return None
         subject = self._named_before_colon(clause) or self._grammar.subject(clause)
         if subject and self._is_in_headline(subject, start - len(clause)):
             return None
@@ -481,9 +483,10 @@ class _Finder:
         signed = _SIGNATURE.fullmatch(text, end, self._joined.sentence_end(at)) if at < high else None
         if signed and not text[self._joined.sentence_start(start) : start].strip():
             return Source(signed[1], signed.start(1), "", end)
-        if (
-            match := rules.pattern_after.match(text, end, min(high, self._joined.sentence_end(at)))
-        ) is not None:
+        sentence_end = self._joined.sentence_end(at)
+        is_joined = rules.is_unspaced and text[end:high] == ""  # a body in marks: “……，”“红会”发言人
+        match = rules.pattern_after.match(text, end, sentence_end if is_joined else min(high, sentence_end))
+        if match is not None:
             speaker, cue = match["speaker"] or None, match["cue"]
             return Source(speaker, match.start("speaker" if speaker else "cue"), cue, match.start("cue"))
         mark = end - 2 if text.startswith("''", end - 2) else end - 1
@@ -581,6 +584,9 @@ class _Finder:
             elif rules.is_verb_first:
                 name = None if rules.is_nonfinite(cue[0]) else rules.after_verb(gap)
                 offset = cue.end() if name else 0
+                is_weak = rules.cue.fullmatch(cue[0]) is None and rules.is_joined(subject)
+                if is_weak and (earlier := rules.subject(subject)):
+                    name, offset = earlier, 0  # "came and described the visit"
             elif name := self._inserted_speaker(subject, gap):
                 offset = cue.end()
             name = name or rules.before_verb(subject)

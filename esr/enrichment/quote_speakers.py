@@ -114,15 +114,21 @@ class Grammar(Vocabulary):
 
     def _noun_before(self, left: str) -> Phrase | None:
         """The noun directly before a verb that mostly follows it: "لكن وسائل الإعلام" (أشارت)."""
-        words = self._without_adverbs(read_words(left))
-        if self._elided.search(left) or not words:
+        words = self._without_adverbs(read_words(self._elided.sub("", left)))
+        is_topic = len(words) > 1 and words[0].bare in self.topics
+        if not words or (self.is_joined(left) and not is_topic):
             return None
+        words = words[1:] if is_topic else words
         breaks = [n for n, word in enumerate(words) if word.text in _BREAKS or word.bare in self.openers]
         noun = words[breaks[-1] + 1 if breaks else 0 :]
         is_verb = any(self.cue.search(word.text) for word in noun)
         if is_verb or not 0 < len(noun) <= _MAX_BEFORE_VERB or not self.has_name(noun):
             return None
         return None if self._is_preposition(noun[0]) else self._cut(left, noun)
+
+    def is_joined(self, left: str) -> bool:
+        """Whether a word that is joined to a verb ends the text before it: "و" (قال)."""
+        return self._elided.search(left) is not None
 
     def _antecedent(self, words: Sequence[Word]) -> Sequence[Word]:
         """The person whom a relative clause at the end is about: "con il ministro Bo Lee che" (ha detto)."""
@@ -324,10 +330,10 @@ class Grammar(Vocabulary):
         return None
 
     def _behind_verb(self, text: str) -> Phrase | None:
-        """The first speaker behind a verb of speech."""
-        for cue in self.cue.finditer(text):
-            if not self.is_nonfinite(cue[0]) and (name := self.after_verb(text[cue.end() :])):
-                return Phrase(name.text, name.start + cue.end())
+        """The first speaker behind a verb of speech, or else behind another verb."""
+        for verb in (*self.cue_before.finditer(text), *self.other_verb.finditer(text)):
+            if not self.is_nonfinite(verb[0]) and (name := self.after_verb(text[verb.end() :])):
+                return Phrase(name.text, name.start + verb.end())
         return None
 
     def noun_after(self, text: str) -> Phrase | None:

@@ -32,7 +32,11 @@ class Vocabulary:
     def __init__(self, lists: WordLists) -> None:
         self._lists = lists
         no_speaker = rf"(?!\s+(?:{either(lists.not_by)})(?![\w-]))"
-        self.by: re.Pattern[str] = re.compile(rf"(?<![\w’'-]){joining(lists.by)}{no_speaker}", re.IGNORECASE)
+        joined = lists.elided.split() if lists.order == "verb-first" else []
+        beginning = "|".join([r"(?<![\w’'-])", *(rf"(?<=\b{word})" for word in joined)])
+        self.by: re.Pattern[str] = re.compile(
+            rf"(?:{beginning}){joining(lists.by)}{no_speaker}", re.IGNORECASE
+        )
         self.aside: re.Pattern[str] = re.compile(rf"(?<![\w-])(?:{either(lists.asides)})(?![\w-])")
         self.asides: re.Pattern[str] = _asides(lists)
         self.new_cue: re.Pattern[str] = re.compile(lists.new_cue, re.VERBOSE)
@@ -42,6 +46,7 @@ class Vocabulary:
         self.relatives: frozenset[str] = word_set(lists.relatives)
         self.auxiliaries: frozenset[str] = word_set(lists.auxiliaries)
         self.fillers: frozenset[str] = self.auxiliaries | word_set(lists.fillers)
+        self.topics: frozenset[str] = word_set(lists.topics)
         self.openers: frozenset[str] = word_set(lists.openers)
         self.prepositions: frozenset[str] = word_set(lists.prepositions)
         self.articles: frozenset[str] = word_set(lists.articles)
@@ -97,10 +102,11 @@ class Vocabulary:
     def reported(self) -> re.Pattern[str]:
         """What leads from a verb to what it reports: "ontem que"; also a colon."""
         conjunctions = self._lists.reported
+        between = r"[\s,،:]+" if self.is_verb_first else r"[\s,]+"
         word = rf"(?:[\w’'{VOWEL_SIGNS}-]+|\w{{1,4}}\.)"
         end = rf"(?:(?<=['’])|(?![\w{VOWEL_SIGNS}-]))"
         return re.compile(
-            rf"(?P<subject>(?:[\s,،]+{word}){{0,{_MAX_BEFORE_CLAUSE}}}?)[\s,،]+"
+            rf"(?P<subject>(?:{between}{word}){{0,{_MAX_BEFORE_CLAUSE}}}?){between}"
             rf"(?:{either(conjunctions)}){end}" + (r"|\s*:(?=\s)" if conjunctions else "")
         )
 
@@ -166,6 +172,11 @@ class Vocabulary:
     def cue_before(self) -> re.Pattern[str]:
         """The verbs that report before a quotation, also those that do so only directly next to it."""
         return self._verbs(f"{self._lists.cues} {self._lists.weak_cues}")
+
+    @cached_property
+    def other_verb(self) -> re.Pattern[str]:
+        """The verbs of no speech whose subject may speak: "قام" (الوزير)."""
+        return self._verbs(self._lists.other_verbs)
 
     def _verbs(self, words: str) -> re.Pattern[str]:
         return verb_pattern(words, self._lists.inverted, self._lists.elided)

@@ -59,6 +59,8 @@ class WordLists(Struct, frozen=True):
     cues            verbs of speech in all their forms
     weak_cues       verbs that report only directly next to a quotation
     after_cues      verbs that report only after a quotation
+    other_verbs     other verbs, where verbs are first: their subject speaks if a verb of speech has none
+    topics          words before a subject that a verb with a joined word follows: "أما" (الوزير فقال)
     by              words before a speaker that need no verb, with _ for a blank: "so Merkel"
     new_cue         a pattern of unlisted verbs directly after a quotation that ends in a comma: group
                     `before` is a speaker before the verb `cue`, or `after` a verb before a speaker
@@ -132,6 +134,8 @@ class WordLists(Struct, frozen=True):
     cues: str = ""
     weak_cues: str = ""
     after_cues: str = ""
+    other_verbs: str = ""
+    topics: str = ""
     by: str = ""
     new_cue: str = "(?!)"
     pronouns: str = ""
