@@ -7,6 +7,7 @@ knows the former names too. So an update of esr that stores filters in another w
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -114,7 +115,7 @@ def read_conditions(arguments: Mapping[str, Any], where: str = "the alert") -> C
         search = read_search(where, "alert", table)
         query = search.query
     for needed, value in (("least_score", least_score), ("unusual", unusual)):
-        if value and query is None:
+        if is_given(value) and query is None:
             raise InputError(where, f"{needed} needs a query")
     if least_score is not None and search.ranking.reranker() is not None:
         raise InputError(
@@ -162,7 +163,7 @@ def _number(arguments: Mapping[str, Any], name: str) -> float | None:
     value = arguments.get(name)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise UsageError(f"{name} is a number, not {value!r}")
     return float(value)
 
@@ -196,7 +197,7 @@ def read_arguments(arguments: Texts, version: int = VERSION) -> dict[str, Any]:
         key, text = _NAMES.get(name, name), texts[-1]
         if name == "ranking":
             if text.startswith("{"):
-                table[key] = json.loads(text)
+                table[key] = _read_json(name, text)
         elif name.partition(".")[0] in _RANKING:
             if any(arguments.get("least_score", ())):
                 raise UsageError(f"a least score is one of the default ranking, or of ranking, not of {name}")
@@ -218,12 +219,24 @@ def _read_number(name: str, text: str) -> float:
         raise UsageError(f"{name} is a number, not {text!r}") from None
 
 
+def _read_json(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise UsageError(f"{name} is not valid JSON: {text[:40]!r}") from None
+
+
+def is_given(value: Any) -> bool:
+    """Whether a condition is given: the number 0 is, an empty text and an unset flag are not."""
+    return not (value is None or value is False or value in ([], (), ""))
+
+
 def write_arguments(table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Conditions, such as a table of a file of searches, as the arguments of an address."""
     names = {key: name for name, key in _NAMES.items()}
     written = {}
     for key, value in table.items():
-        if value in (None, [], (), "", False):
+        if not is_given(value):
             continue
         if key == "ranking":
             texts: tuple[str, ...] = (json.dumps(value),)

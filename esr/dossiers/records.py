@@ -281,7 +281,7 @@ class SavedSearch(Struct, frozen=True, kw_only=True):
 def check_text(name: str, text: str, limit: int, *, is_required: bool = False) -> str:
     """The text without blanks around it. Raises UsageError if it is too long, or empty but required."""
     text = text.strip()
-    if text != _clean(text):
+    if not is_storable(text):
         raise UsageError(f"the {name} has a null character, or half of a character")
     if is_required and not text:
         raise UsageError(f"the {name} is empty: write one")
@@ -322,6 +322,18 @@ def _check_number(name: str, values: tuple[Any, ...], most: int) -> None:
 def _clean(text: str) -> str:
     """The text without what no database stores: null characters, and halves of characters."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def is_storable(value: Any) -> bool:
+    """Whether a database stores all texts of JSON data: none has a null character, or half of a character."""
+    match value:
+        case str():
+            return value == _clean(value)
+        case dict():
+            return all(is_storable(part) for pair in value.items() for part in pair)
+        case list() | tuple():
+            return all(map(is_storable, value))
+    return True
 
 
 _PRINTED = ("text", "title", "date", "source", "url", "language", "section", "permalink", "speaker")

@@ -14,7 +14,7 @@ from esr.arguments.types import Schema
 from esr.dossiers.records import SavedSearch
 from esr.errors import InputError, UsageError
 from esr.stdlib import import_lazily
-from webui.api.operation import Call, Operation, body_schema, read_body
+from webui.api.operation import Call, Operation, body_schema, read_stored_body
 from webui.api.shapes import array, described, having, reference
 from webui.running.problems import Forbidden, RequestError, blame_argument
 from webui.running.served_desk import ServedDesk, as_request_errors
@@ -93,7 +93,7 @@ def read_alert_arguments(arguments: Mapping[str, Sequence[str]]) -> tuple[dict[s
 
 def create(call: Call) -> dict[str, Any]:
     """Add an alert for new documents of the index, which you own."""
-    body = read_body(body_schema("alert_create")(call.settings))
+    body = read_stored_body(call, "alert_create")
     return _describe(make_alert(call.desk, call.settings, call.visit, body))
 
 
@@ -128,7 +128,7 @@ def make_alert(desk: ServedDesk, settings: Settings, visit: Visit, body: Mapping
 def pause(call: Call) -> dict[str, Any]:
     """Let an alert wait, or deliver again, with what it has found meanwhile."""
     person = call.desk.person
-    body = read_body(body_schema("alert_pause")(call.settings))
+    body = read_stored_body(call, "alert_pause")
     with as_request_errors("id"):
         return _describe(runs.set_pause(call.desk.desk, person, body["id"], is_paused=body["paused"]))
 
@@ -136,7 +136,7 @@ def pause(call: Call) -> dict[str, Any]:
 def delete(call: Call) -> dict[str, Any]:
     """Delete an alert with what it has not delivered."""
     person = call.desk.person
-    body = read_body(body_schema("alert_delete")(call.settings))
+    body = read_stored_body(call, "alert_delete")
     with as_request_errors("id"):
         call.desk.saved_searches.delete(person, body["id"])
     return {"id": body["id"]}

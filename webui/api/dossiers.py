@@ -6,7 +6,6 @@ the sender may see. The docstring of each handler is its description.
 
 from __future__ import annotations
 
-import json
 from typing import Any, get_args
 
 from flask import url_for
@@ -30,7 +29,7 @@ from esr.dossiers.records import (
     Written,
 )
 from esr.following.alerts.atom import text_digest
-from webui.api.operation import Call, Operation, body_schema, read_body
+from webui.api.operation import Call, Operation, body_schema, read_stored_body
 from webui.api.shapes import array, describe_fields, described, having, reference
 from webui.running.problems import RequestError, look_up
 from webui.running.served_desk import as_request_errors
@@ -103,19 +102,9 @@ def list_links(call: Call) -> dict[str, Any]:
     return {"links": to_builtins(listed)}
 
 
-def _body(call: Call, operation: str) -> dict[str, Any]:
-    """The body of a change, after its sender was checked."""
-    call.desk.person  # noqa: B018 - raises for those who have no dossiers
-    body = read_body(body_schema(operation)(call.settings))
-    text = json.dumps(body, ensure_ascii=False)
-    if "\\u0000" in text or text != text.encode("utf-8", "replace").decode():
-        raise RequestError("the body has a null character, or half of a character", None)
-    return body
-
-
 def create(call: Call) -> dict[str, Any]:
     """Make an empty dossier, which you own."""
-    body = _body(call, "dossier_create")
+    body = read_stored_body(call, "dossier_create")
     with as_request_errors():
         dossier = call.desk.dossiers.create(call.desk.person, body["name"], body.get("description", ""))
     return dossier_dict(dossier, [])
@@ -123,7 +112,7 @@ def create(call: Call) -> dict[str, Any]:
 
 def add(call: Call) -> dict[str, Any]:
     """Add sentences and documents of an index, with their texts. What is there already is not added again."""
-    body = _body(call, "dossier_add")
+    body = read_stored_body(call, "dossier_add")
     with as_request_errors(), look_up("sentence or document", ", ".join(_ids(body))):
         contents = read_contents(
             call.searcher.index,
@@ -140,7 +129,7 @@ def add(call: Call) -> dict[str, Any]:
 
 def import_clippings(call: Call) -> dict[str, Any]:
     """Add the clippings that a browser has kept, with their notes and tags."""
-    body = _body(call, "dossier_import")
+    body = read_stored_body(call, "dossier_import")
     with as_request_errors("clippings"):
         contents = read_clippings(body["clippings"], name=call.visit.index_name)
     with as_request_errors():
@@ -150,7 +139,7 @@ def import_clippings(call: Call) -> dict[str, Any]:
 
 def edit(call: Call) -> dict[str, Any]:
     """Change the note, tags, highlights or judgement of an item. Changes by others since then are merged."""
-    body, store, person = _body(call, "dossier_edit"), call.desk.dossiers, call.desk.person
+    body, store, person = read_stored_body(call, "dossier_edit"), call.desk.dossiers, call.desk.person
     marks = body.get("highlights")
     change = Edit(
         note=body.get("note", UNSET),
@@ -165,7 +154,7 @@ def edit(call: Call) -> dict[str, Any]:
 
 def move(call: Call) -> dict[str, Any]:
     """Move items behind another one, or to the start."""
-    body = _body(call, "dossier_move")
+    body = read_stored_body(call, "dossier_move")
     where = {"after": body.get("after"), "base": body.get("base")}
     with as_request_errors():
         return _written(call.desk.dossiers.move(call.desk.person, body["id"], body["items"], **where))
@@ -173,21 +162,21 @@ def move(call: Call) -> dict[str, Any]:
 
 def arrange(call: Call) -> dict[str, Any]:
     """Put the items into an order. Items that it does not name stay behind the one before them."""
-    body = _body(call, "dossier_arrange")
+    body = read_stored_body(call, "dossier_arrange")
     with as_request_errors():
         return _written(call.desk.dossiers.arrange(call.desk.person, body["id"], body["items"]))
 
 
 def remove(call: Call) -> dict[str, Any]:
     """Remove items from a dossier."""
-    body = _body(call, "dossier_remove")
+    body = read_stored_body(call, "dossier_remove")
     with as_request_errors():
         return _written(call.desk.dossiers.remove(call.desk.person, body["id"], body["items"]))
 
 
 def rename(call: Call) -> dict[str, Any]:
     """Change the name or the description of a dossier."""
-    body = _body(call, "dossier_rename")
+    body = read_stored_body(call, "dossier_rename")
     with as_request_errors():
         return _written(
             call.desk.dossiers.rename(
@@ -198,7 +187,7 @@ def rename(call: Call) -> dict[str, Any]:
 
 def restore(call: Call) -> dict[str, Any]:
     """Make an earlier state of a dossier the present one, which is a change itself."""
-    body = _body(call, "dossier_restore")
+    body = read_stored_body(call, "dossier_restore")
     with as_request_errors():
         return _written(call.desk.dossiers.restore(call.desk.person, body["id"], body["version"]))
 
@@ -208,7 +197,7 @@ def share(call: Call) -> dict[str, Any]:
 
     The answer says whether the server knows anybody of that name.
     """
-    body = _body(call, "dossier_share")
+    body = read_stored_body(call, "dossier_share")
     role = None if body["role"] == "none" else body["role"]
     id, name, is_group = body["id"], body["name"], body.get("group", False)
     with as_request_errors():
@@ -218,7 +207,7 @@ def share(call: Call) -> dict[str, Any]:
 
 def give(call: Call) -> dict[str, Any]:
     """Make another account the owner of a dossier. You stay a writer."""
-    body = _body(call, "dossier_give")
+    body = read_stored_body(call, "dossier_give")
     with as_request_errors():
         person = call.desk.person
         is_owner = call.desk.dossiers.read(person, body["id"]).role == "owner"
@@ -229,7 +218,7 @@ def give(call: Call) -> dict[str, Any]:
 
 def link(call: Call) -> dict[str, Any]:
     """Make a link for reading a dossier. Its token is shown only once."""
-    body = _body(call, "dossier_link")
+    body = read_stored_body(call, "dossier_link")
     with as_request_errors("days"):
         share_link = call.desk.links.make(call.desk.person, body["id"], **_select(body, "days"))
     data: dict[str, Any] = to_builtins(share_link)
@@ -238,7 +227,7 @@ def link(call: Call) -> dict[str, Any]:
 
 def revoke(call: Call) -> dict[str, Any]:
     """End a link for reading at once."""
-    body = _body(call, "dossier_revoke")
+    body = read_stored_body(call, "dossier_revoke")
     with as_request_errors("link"):
         call.desk.links.revoke(call.desk.person, body["id"], body["link"])
         return {"links": to_builtins(call.desk.links.list_links(call.desk.person, body["id"]))}
@@ -246,7 +235,7 @@ def revoke(call: Call) -> dict[str, Any]:
 
 def delete(call: Call) -> dict[str, Any]:
     """Delete a dossier. You can restore it, unless it is deleted for good."""
-    body = _body(call, "dossier_delete")
+    body = read_stored_body(call, "dossier_delete")
     is_for_good = body.get("for_good", False)
     remove = call.desk.dossiers.erase if is_for_good else call.desk.dossiers.delete
     with as_request_errors():

@@ -21,6 +21,7 @@ from esr.arguments.tables.dossiers import BODY
 from esr.arguments.tables.rankings import MAX_DEPTH, expand
 from esr.arguments.tables.table import PAGE, rows
 from esr.arguments.types import Schema
+from esr.dossiers.records import is_storable
 from esr.errors import UsageError
 from esr.ranking.ranking import DEFAULT, Ranking
 from esr.ranking.searcher import Searcher
@@ -235,6 +236,18 @@ def read_body(schema: Schema) -> dict[str, Any]:
             message = _describe_mismatch(str(mismatch.validator), mismatch.validator_value)
         raise RequestError(f"argument {field!r}: {message}" if field else f"the body: {message}", field)
     body: dict[str, Any] = data
+    return body
+
+
+def read_stored_body(call: Call, operation: str) -> dict[str, Any]:
+    """The body of an operation that changes the desk, after its sender was checked.
+
+    Raises as `read_body`, for senders without dossiers, and RequestError for texts that no database stores.
+    """
+    call.desk.person  # noqa: B018 - raises for those who have no dossiers
+    body = read_body(body_schema(operation)(call.settings))
+    if not is_storable(body):
+        raise RequestError("the body has a null character, or half of a character", None)
     return body
 
 

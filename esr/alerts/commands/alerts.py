@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from esr.alerts.alert_conditions import read_conditions, read_tables
+from esr.alerts.alert_conditions import is_given, read_conditions, read_tables
 from esr.alerts.channels import Channels
 from esr.alerts.commands.owners import find_obstacles
 from esr.alerts.outbox import Delivery, Outbox
@@ -378,5 +378,5 @@ def _read_table(conditions: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in conditions.items()
-        if value not in (None, (), False, "")
+        if is_given(value)
     }

@@ -106,12 +106,33 @@ def test_alerts_of_others_are_not_there(world: World) -> None:
         ({"to": ["mailto:eve@elsewhere.example,ann@example.org"]}, "to"),
         ({"arguments": {"q": ["storm"], "least_score": ["high"]}}, "arguments"),
         ({"arguments": {"q": ["storm"], "after": ["soon"]}}, "arguments"),
+        ({"arguments": {"q": ["storm"], "least_score": ["nan"]}}, "arguments"),
+        ({"arguments": {"q": ["storm"], "least_score": ["1"], "ranking": ["{bad"]}}, "arguments"),
+        ({"arguments": {"like": ["a storm"], "least_score": ["0"]}}, "arguments"),
         ({"every": "often"}, "every"),
         ({"zone": "Mars/Olympus"}, "every"),
     ],
 )
 def test_what_cannot_be_delivered_or_run_is_refused(world: World, change: dict[str, Any], field: str) -> None:
     assert world.post({**STORMS, **change}, status=400)["error"]["field"] == field
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({**STORMS, "arguments": {"q": ["\ud800 storm"]}}, ""),
+        ({**STORMS, "to": ["mailto:\ud800@example.org"]}, ""),
+        ({"id": "\ud800", "paused": True}, "/pause"),
+        ({"id": "\ud800"}, "/delete"),
+    ],
+)
+def test_half_of_a_character_is_refused(world: World, body: dict[str, Any], path: str) -> None:
+    assert "half of a character" in world.post(body, path, status=400)["error"]["message"]
+
+
+def test_a_least_score_of_0_is_kept(world: World) -> None:
+    arguments = {"q": ["storm rain"], "least_score": ["0"]}
+    assert world.post({**STORMS, "arguments": arguments})["arguments"]["least_score"] == ["0.0"]
 
 
 def test_who_sees_a_part_of_an_index_adds_no_alerts(world: World) -> None:
