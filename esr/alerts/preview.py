@@ -60,7 +60,9 @@ def preview_alert(index: Index, conditions: Conditions, days: int = PREVIEW_DAYS
     """
     dated = index.count([None], NO_FILTERS, ByDay())[0]
     last = max(dated, default=0)
-    start = max((last - days + 1) * DAY, conditions.filters.date_from or 0)
+    start = (last - days + 1) * DAY
+    if conditions.filters.date_from is not None:
+        start = max(start, conditions.filters.date_from)
     filters = replace(conditions.filters, date_from=start)
     wide = replace(conditions, similarity=_HUNDREDTHS[0] / 100) if conditions.like else conditions
     matches = run_search(index, replace(wide, unusual=False), filters)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from esr.alerts.alert_conditions import read_conditions
@@ -38,6 +40,15 @@ def test_a_preview_begins_at_the_date_of_the_alert_if_that_is_later(where: str) 
     assert preview(where, 31).first == "2016-12-23"
     later = preview(where, 31, after="2017-01-22")
     assert (later.first, later.by_day) == ("2017-01-22", {"2017-01-22": 7})
+
+
+def test_a_preview_of_a_collection_from_before_1970_has_its_last_days(tmp_path: Path) -> None:
+    old = str(tmp_path / "old")
+    load(
+        old, [document("a", "A storm.", date="1918-01-05"), document("b", "All is calm.", date="1918-01-06")]
+    )
+    shown = preview(old, 2)
+    assert (shown.first, shown.last, shown.by_day) == ("1918-01-05", "1918-01-06", {"1918-01-05": 1})
 
 
 @pytest.mark.parametrize(("days", "unusual"), [(1, ["2017-01-22"]), (2, ["2017-01-21", "2017-01-22"])])

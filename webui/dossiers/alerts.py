@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from esr.alerts.choices import AT_ONCE, DEFAULT_SIMILARITY, DEFAULT_ZONE, HOURLY
+from esr.alerts.choices import AT_ONCE, DEFAULT_SIMILARITY, DEFAULT_ZONE
 from esr.arguments.tables.table import PAGE, names_of
 from esr.dossiers.records import SavedSearch, allows
 from esr.errors import UsageError
@@ -268,6 +268,7 @@ def _read_schedule(sent: Mapping[str, str]) -> str:
 def _describe(search: SavedSearch, failure: str, last: outbox.Delivery | None) -> dict[str, Any]:
     """An alert as the list shows it."""
     delivery, arguments = search.delivery, dict(search.arguments)
+    when = describe_schedule(delivery.get("every", AT_ONCE))
     index = delivery.get("index", "")
     words = arguments.pop("q", ())
     return {
@@ -283,8 +284,8 @@ def _describe(search: SavedSearch, failure: str, last: outbox.Delivery | None) -
         if words
         else "",
         "to": [text.removeprefix("mailto:") for text in delivery.get("to", ())],
-        "when": describe_schedule(delivery.get("every", AT_ONCE)),
-        "zone": "" if delivery.get("every", AT_ONCE) == AT_ONCE else delivery.get("zone", ""),
+        "when": when,
+        "zone": "" if when == describe_schedule(AT_ONCE) else delivery.get("zone", ""),
         "is_paused": bool(delivery.get("is_paused")),
         "failure": failure,
         "last": last,
@@ -299,15 +300,17 @@ def _searchable(arguments: Mapping[str, Sequence[str]]) -> dict[str, Any]:
 
 
 def describe_schedule(schedule_text: str) -> str:
-    """When an alert is delivered, in the language of the page."""
-    if schedule_text == AT_ONCE:
+    """When an alert is delivered, in the language of the page; what cannot be read, as it is."""
+    try:
+        read = schedule.read_schedule(schedule_text)
+    except UsageError:
+        return schedule_text
+    if read.is_at_once:
         return _("at once")
-    if schedule_text == HOURLY:
+    if read.hour is None:
         return _("hourly")
-    kind, *rest = schedule_text.split()
-    clock = rest[-1] if rest and ":" in rest[-1] else _EARLIEST
-    if kind == "daily":
+    clock = f"{read.hour:02}:{read.minute:02}"
+    if read.weekday is None:
         return _("daily at %(time)s", time=clock)
-    name = rest[0] if rest and rest[0] in schedule.DAYS else schedule.DAYS[0]
-    day = current_language().formats.weekday(_A_MONDAY + timedelta(schedule.DAYS.index(name)))
+    day = current_language().formats.weekday(_A_MONDAY + timedelta(read.weekday))
     return _("weekly on %(day)s at %(time)s", day=day, time=clock)

@@ -49,6 +49,7 @@ def test_the_search_of_the_results_is_delivered_with_its_filters(
     with open_desk(str(server.file.parent / "desk.sqlite")) as desk:
         (search,) = SavedSearches(desk).list_readable(OPERATOR)
         alert = read_alert(search)
+    assert "daily at 07:30 (UTC)" in text_of(ana.send(link, **{**DELIVER, "when": "Daily  7:30"}))
     assert alert is not None and alert.conditions.filters.sources == ("Sports Post",)
     assert (alert.owner, alert.name, alert.index_name, alert.targets) == (
         "ana",
