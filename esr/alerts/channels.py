@@ -47,6 +47,7 @@ SIGNATURE, KEY, ATTEMPT = "Esr-Signature", "Idempotency-Key", "Esr-Attempt"
 """The headers of a webhook."""
 _ADDRESS = re.compile(r"[^\s@,;:<>()\[\]\"\\]+@[^\s@,;:<>()\[\]\"\\]+")
 """A single address of mail: a list would pass a rule on its end, and be sent to all."""
+_SECONDS_DIGITS = 12
 _RETRIED = {408, 409, 423, 425, 429}
 """Statuses below 500 after which a webhook is tried again."""
 
@@ -175,22 +176,31 @@ class Channels:
                     return self._smtp
             self._smtp.close()
             self._smtp = None
-        url = urlsplit(self._require(MAIL, "alerts by mail need a server"))
+        address = self._require(MAIL, "alerts by mail need a server")
+        unreadable = UsageError(f"cannot read {MAIL}: write smtp://user:password@host:587 or smtps://…")
+        try:
+            url = urlsplit(address)
+            port = url.port
+        except ValueError:
+            raise unreadable from None
         options = parse_qs(url.query)
         if url.scheme not in ("smtp", "smtps") or not url.hostname:
-            raise UsageError(f"cannot read {MAIL}: write smtp://user:password@host:587 or smtps://…")
+            raise unreadable
+        user, password = unquote(url.username or ""), unquote(url.password or "")
+        if not (user + password).isascii():  # smtplib sends no others
+            raise UsageError(f"the user and the password of {MAIL} may have letters of ASCII alone")
         context = _read_authority(options.get("ca", [None])[0])
         if url.scheme == "smtps":
             smtp: smtplib.SMTP = smtplib.SMTP_SSL(
-                url.hostname, url.port or 465, timeout=self._timeout, context=context
+                url.hostname, port or 465, timeout=self._timeout, context=context
             )
         else:
-            smtp = smtplib.SMTP(url.hostname, url.port or 587, timeout=self._timeout)
+            smtp = smtplib.SMTP(url.hostname, port or 587, timeout=self._timeout)
         try:
             if url.scheme == "smtp" and options.get("tls") != ["no"]:
                 smtp.starttls(context=context)
-            if url.username:
-                smtp.login(unquote(url.username), unquote(url.password or ""))
+            if user:
+                smtp.login(user, password)
         except BaseException:
             smtp.close()
             raise
@@ -252,7 +262,9 @@ def is_signed(secret: str, body: bytes, signature: str, now: float, tolerance: f
     """Whether a webhook has this secret's signature, and one that is at most `tolerance` seconds old."""
     parts = dict(part.partition("=")[::2] for part in signature.split(","))
     seconds = parts.get("t", "")
-    if not seconds.isdigit() or abs(now - int(seconds)) > tolerance:
+    if not signature.isascii() or not seconds.isdigit() or len(seconds) > _SECONDS_DIGITS:
+        return False
+    if abs(now - int(seconds)) > tolerance:
         return False
     return hmac.compare_digest(sign(secret, body, int(seconds)), signature)
 

@@ -161,6 +161,25 @@ def test_what_is_not_set_up_is_an_error_that_names_the_variable() -> None:
                 channels.send(target, LETTER)
 
 
+@pytest.mark.parametrize("address", ["smtp://mail.example:post", "smtps://[mail", "imap://mail.example"])
+def test_a_mail_server_that_cannot_be_read_is_an_error_that_names_the_variable(address: str) -> None:
+    variables = {MAIL: address, SENDER: "esr@example.org"}
+    with Channels(variables) as channels, pytest.raises(UsageError, match=f"cannot read {MAIL}"):
+        channels.send(TO, LETTER)
+
+
+def test_a_password_that_cannot_be_sent_is_an_error() -> None:
+    with mail_server() as (_, address):
+        variables = {MAIL: address.replace("://", "://ann:l%C3%B6sung@"), SENDER: "esr@example.org"}
+        with Channels(variables) as channels, pytest.raises(UsageError, match="ASCII"):
+            channels.send(TO, LETTER)
+
+
+@pytest.mark.parametrize("signature", ["t=1,v1=é", "t=²,v1=a", f"t={'9' * 5_000},v1=a", "", "t=,v1="])
+def test_a_signature_that_nobody_made_is_refused(signature: str) -> None:
+    assert not is_signed("secret", b"{}", signature, 1.0)
+
+
 def test_a_webhook_is_signed_and_has_its_id(hook: tuple[Hook, str, Channels]) -> None:
     received, address, channels = hook
     channels.send(address, LETTER)
