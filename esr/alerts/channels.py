@@ -75,7 +75,10 @@ class Letter(Struct, frozen=True):
 
 
 def check_target(target: str) -> str:
-    """Check a target: mailto:ann@example.org, https://…, or an address of apprise. Raises UsageError."""
+    """Check a target: mailto:ann@example.org, https://…, or an address of apprise. Raises UsageError.
+
+    A webhook may have http://…, for hosts of the operator's network. `ESR_ALERT_TO` says what is allowed.
+    """
     scheme, _, rest = target.partition(":")
     if scheme == "mailto":
         if not _ADDRESS.fullmatch(rest):
