@@ -194,12 +194,27 @@ class ElasticsearchDelivery:
                     self._check_sentence_ids(new_spool, set(removed))
                     report.notes += known_content_notes(self._cluster, self._description, new_spool.segments)
                     self._change(new_spool, old_spool, removed, report, update)
-                elif (withdrawn := update(self.withdrawn())) != self.withdrawn():
-                    meta.write(self._cluster, replace(self._loads[-1], withdrawn=withdrawn))
+                elif update(self.withdrawn()) != self.withdrawn():
+                    self._write_withdrawn(update)
         finally:
             self._cluster.close()
         report.seconds = time.perf_counter() - started
         return report
+
+    def _write_withdrawn(self, update: Callable[[Withdrawn], Withdrawn]) -> None:
+        """Store the list of an index whose documents do not change.
+
+        Raises EsrError if another generation is served now. The other fields of the description are read
+        again, since enrichment may have recorded recipes since the delivery was opened.
+        """
+        loads = meta.searchable_loads(self._cluster)
+        if [load.index for load in loads] != [load.index for load in self._loads]:
+            raise EsrError(
+                f"a load or a delivery has changed {self._cluster.where} meanwhile: nothing was changed, "
+                "run the command again"
+            )
+        newest = loads[-1]
+        meta.write(self._cluster, replace(newest, withdrawn=update(newest.withdrawn)))
 
     def _check_sentence_ids(self, new_spool: Snapshot, removed: set[str]) -> None:
         """Raise InputError if a new sentence has the id of a remaining sentence."""
@@ -252,7 +267,8 @@ class ElasticsearchDelivery:
                         cluster, load.index, names=LOAD_SETTINGS if part.source is None else [REFRESH]
                     )
                     verify(cluster, [load.index], expected[load.documents_index])
-            head = replace(head, withdrawn=update(self.withdrawn()))
+            served = meta.searchable_loads(cluster)[-1]  # its list may be longer than when it was opened
+            head = replace(head, withdrawn=update(served.withdrawn))
             meta.write(cluster, head)
             is_switching = True
             serve(cluster, head, instead_of=[load.index for load in self._loads])
