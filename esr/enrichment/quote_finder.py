@@ -107,6 +107,7 @@ class _Finder:
         quoted, between = self._text[start:end], self._text[low:start]
         is_part = quoted.lstrip(_OPENING)[:1].islower() or self._is_within_clause(start, low)
         is_named = self._is_title_of(between, is_part) or self._is_credited(between, end)
+        is_named = is_named or self._grammar.is_body(quoted.strip(_OPENING + _MARKS))
         is_named = is_named and not _CLAUSE_END.search(quoted)
         if is_named and not (is_part and self._grammar.has_capitals):
             return None
@@ -275,7 +276,8 @@ class _Finder:
         return "," not in self._text[source.at + len(source.speaker) : source.cue_at]
 
     def _is_sentence(self, quoted: str, end: int) -> bool:
-        return bool(_SENTENCE_END.search(quoted)) or self._text[end : end + 1] in (".", ",")
+        ends = (".", ",") if self._grammar.has_capitals else (".", ",", "。", "，", "؟")
+        return bool(_SENTENCE_END.search(quoted)) or self._text[end : end + 1] in ends
 
     def _in_sentence_of(self, previous: Quotation | None, start: int) -> bool:
         if previous is None:
@@ -608,7 +610,8 @@ class _Finder:
         if match is not None and is_near:
             return self._source_of_pattern(match, left, clause)
         by = rules.by.search(left)
-        if by and self._has_verb_of_clause(left[by.end() :]):
+        rest = left[by.end() :] if by else ""
+        if self._has_verb_of_clause(rest) or (rules.is_verb_first and rules.find_cue(rules.cue, rest)):
             by = None
         if by and len(left) - by.end() < _REACH_BEFORE and (name := rules.after_verb(left[by.end() :])):
             return _source_of(name, clause + by.end(), by[0], clause + by.start(), is_near=False)

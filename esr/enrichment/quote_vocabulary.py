@@ -33,7 +33,7 @@ class Vocabulary:
         self._lists = lists
         no_speaker = rf"(?!\s+(?:{either(lists.not_by)})(?![\w-]))"
         joined = lists.elided.split() if lists.order == "verb-first" else []
-        beginning = "|".join([r"(?<![\w’'-])", *(rf"(?<=\b{word})" for word in joined)])
+        beginning = "|".join([rf"(?<![\w’'{VOWEL_SIGNS}-])", *(rf"(?<=\b{word})" for word in joined)])
         self.by: re.Pattern[str] = re.compile(
             rf"(?:{beginning}){joining(lists.by)}{no_speaker}", re.IGNORECASE
         )
@@ -186,6 +186,10 @@ class Vocabulary:
         if len(words) != 3 or words[1].bare not in self.particles or words[0].text.isupper():
             return False
         return words[0].is_capital and words[2].is_capital and not words[2].text.isupper()
+
+    def is_body(self, text: str) -> bool:
+        """Whether a text ends like the name of a body, in a language without blanks: "科学基金委员会"."""
+        return self.is_unspaced and text.endswith(tuple(self.bodies))
 
     def begins_apart(self, text: str) -> bool:
         """Whether a text begins with a word that no speaker begins with, in a script without capitals."""

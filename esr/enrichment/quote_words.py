@@ -82,7 +82,8 @@ class WordLists(Struct, frozen=True):
     doubtful        verbs whose subject may be another than the speaker: "quoted"
     passives        auxiliaries of the passive: "was told"
     never_before    verbs that are never before their speaker, but before others: "told Lee"
-    bodies          words for bodies, which are no part of a person's name: "Defence Council Ann Lee"
+    bodies          words for bodies, which are no part of a person's name: "Defence Council Ann Lee";
+                    in languages without blanks, ends of names that may be in marks: "委员会"
     inserted        verbs that may stand with their speaker between two commas: ", said Bay,"
     order           "subject-first" if a quotation may be between its speaker and the verb: "dedi";
                     "verb-first" if a speaker is mostly behind the verb, also before the quotation
@@ -253,7 +254,9 @@ def verb_pattern(words: str, inverted: str = "", elided: str = "") -> re.Pattern
     """
     verbs = _joined_beginnings(word_set(words)) or "(?!)"
     end = rf"(?![\w{VOWEL_SIGNS}]|-(?!(?:t-)?(?:{either(inverted)})(?![\w-])))"
-    begin = "|".join([r"(?<![\w’'-])", *(rf"(?<=\b{_letters_of(word)})" for word in elided.split())])
+    begin = "|".join(
+        [rf"(?<![\w’'{VOWEL_SIGNS}-])", *(rf"(?<=\b{_letters_of(word)})" for word in elided.split())]
+    )
     return re.compile(rf"(?:{begin})(?:{verbs}){end}|^(?i:{verbs}){end}")
 
 
