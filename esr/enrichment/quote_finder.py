@@ -13,7 +13,7 @@ from typing import NamedTuple
 from esr.enrichment.quote_marks import JoinedText, Spans, pair_marks
 from esr.enrichment.quote_names import names_speaker
 from esr.enrichment.quote_speakers import Phrase, grammar
-from esr.enrichment.quote_words import read_words
+from esr.enrichment.quote_words import CAPITAL, read_words
 
 _REACH = 250
 """Maximum characters from a quotation to a verb after it."""
@@ -40,13 +40,13 @@ _CLAUSE_END = re.compile(rf"[,.?!،؟，。？！](?:\s?»|[{_MARKS}]+)$")
 _SENTENCE_WITHIN = re.compile(r"(?<!\b[A-Z][a-z]{2})(?<!\b[A-Z][a-z])[.!?;؟؛]\s")
 _LEADS_TO = re.compile(r"[,:：،]\s*$")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
-_SIGNATURE = re.compile(r"\s*[―—–]\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+){1,4}[^\W\d_a-zß-ÿ][\w’'-]*)\.?\s*")
+_SIGNATURE = re.compile(rf"\s*[―—–]\s*((?:{CAPITAL}[\w.’'-]*\s+){{1,4}}{CAPITAL}[\w’'-]*)\.?\s*")
 """A name that signs a quotation: "“We left.” — Ann Lee"."""
 _NAMED_BEFORE_COLON = re.compile(
-    r"\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+(?:(?:van|von|de|den|der|del|di|da)\s+){0,2}){0,4}[^\W\d_a-zß-ÿ][\w.’'-]*)\s*:\s*"
+    rf"\s*((?:{CAPITAL}[\w.’'-]*\s+(?:(?:van|von|de|den|der|del|di|da)\s+){{0,2}}){{0,4}}{CAPITAL}[\w.’'-]*)\s*:\s*"
 )
-_MARKED_AFTER = re.compile(r"\s*[„“«\"]\s?([^\W\d_a-zß-ÿ][^„“”«»\"]{1,40}?)\s?[“”»\"](?![\w])")
-_MARKED_BEFORE = re.compile(r"[„“«\"]\s?([^\W\d_a-zß-ÿ][^„“”«»\".!?]{1,40}?)\s?[“”»\"]\s+$")
+_MARKED_AFTER = re.compile(rf"\s*[„“«\"]\s?({CAPITAL}[^„“”«»\"]{{1,40}}?)\s?[“”»\"](?![\w])")
+_MARKED_BEFORE = re.compile(rf"[„“«\"]\s?({CAPITAL}[^„“”«»\".!?]{{1,40}}?)\s?[“”»\"]\s+$")
 """A name in marks after or before a verb: "pisze „Życie Warszawy”"."""
 _REST_OF_OFFICE = re.compile(r"(?:\s+[\w’'-]*\w[\w’'-]*){0,7}(?:,|\s[–—-]\s)")
 _NOTHING = re.compile(r"(?P<subject>)")
@@ -123,8 +123,12 @@ class _Finder:
             source = self._with_subject_before_title(source, n, start, previous)
         if source is not None and source.speaker is None:
             source = self._with_marked_speaker(source, start, end)
+            if source.speaker is None:
+                source = self._with_speaker_behind_marks(source, n, end)
             if source.cue_at < start and self._grammar.is_nonfinite(source.cue):
                 source = self._with_later_subject(source, end)
+        if source is not None and source.speaker is not None:
+            source = self._with_name_behind_marks(source, n)
         is_shown = source is not None and source.is_near
         is_shown = is_shown and bool(_CLAUSE_END.search(quoted) or _LEADS_TO.search(between))
         if source is not None and (is_shown or (words >= _MIN_WORDS and not is_title(quoted))):
@@ -242,7 +246,9 @@ class _Finder:
         verbs = rules.cue_before if rules.is_caseless else rules.cue
         if (not speaker.isascii() and verbs.search(speaker)) or rules.begins_apart(speaker):
             return False
-        return rules.has_name(read_words(speaker)) and self._is_named(speaker, at)
+        words = read_words(speaker)
+        is_person = words[0].bare in rules.persons
+        return rules.has_name(words) and (is_person or self._is_named(speaker, at))
 
     def _is_named(self, speaker: str, at: int) -> bool:
         """Whether a speaker whom no verb shows has a name, a title or is a pronoun.
@@ -322,7 +328,8 @@ class _Finder:
     def _with_subject(self, source: Source, n: int, start: int) -> Source:
         """A source whose verb has no subject of its own, with that of the clause before the quotation."""
         name = self._earlier_subject(min(source.cue_at, start), n)
-        if name is None or name.text.lower() in self._grammar.all_pronouns:
+        rules = self._grammar
+        if name is None or (name.text.lower() in rules.all_pronouns and not rules.has_bare_nouns):
             return source
         return source._replace(speaker=name.text, at=name.start)
 
@@ -335,7 +342,32 @@ class _Finder:
         name = name or _MARKED_BEFORE.search(self._text, max(0, at - _REACH_OF_NAME), at)
         if name is None or start <= name.start(1) < end or not is_title(name[1]):
             return source
+        if self._grammar.is_addressee(name[1]):  # "powiedział „Gazecie Wyborczej” Jan Lis"
+            place = name.end()
+            speaker = self._grammar.after_verb(self._text[place : self._joined.sentence_end(place)])
+            return source._replace(speaker=speaker.text, at=place + speaker.start) if speaker else source
         return source._replace(speaker=name[1], at=name.start(1))
+
+    def _with_name_behind_marks(self, source: Source, n: int) -> Source:
+        """A source with the name of the office of a body in marks: "mówi prezes „Życia”, Jan Lis"."""
+        end = source.at + len(source.speaker or "")
+        for pieces in self._spans[n + 1 : n + 2]:
+            (start, stop), is_office = pieces[-1], self._grammar.is_office(source.speaker or "")
+            name = self._grammar.name_behind(self._text[stop : self._joined.sentence_end(start)])
+            if is_office and name and start > end and not self._text[end:start].strip():
+                return source._replace(speaker=name.text, at=stop + name.start)
+        return source
+
+    def _with_speaker_behind_marks(self, source: Source, n: int, end: int) -> Source:
+        """A source whose speaker follows a name in marks: "powiedział w gazecie „Życie” Jan Lis"."""
+        verb = source.cue_at + len(source.cue)
+        for pieces in self._spans[n + 1 : n + 2]:
+            (start, stop), gap = pieces[-1], self._text[verb : pieces[-1][0]]
+            is_told = end <= verb < start and re.fullmatch(r"(?:\s+\w+){1,6}\s+", gap) and gap.islower()
+            name = self._grammar.after_verb(self._text[stop : self._joined.sentence_end(start)])
+            if self._grammar.has_bare_nouns and is_told and name:
+                return source._replace(speaker=name.text, at=stop + name.start)
+        return source
 
     def _with_subject_before_title(
         self, source: Source, n: int, start: int, previous: Quotation | None
@@ -419,6 +451,9 @@ class _Finder:
                 name = rules.before_verb(left[: cue.start()])
             if name is None and not rules.is_nonfinite(cue[0]):
                 name, offset = rules.after_verb(clause["subject"] or ""), first + cue.end()
+            if rules.has_bare_nouns and cue[0] in rules.read:
+                place = self._place_read(left[: cue.start()], cue[0], gap)
+                name, offset = (place[0], first + place[1]) if place else (name, offset)
             if name is None and rules.is_verb_first:
                 name, offset = rules.before_verb(left[: cue.start()]) or rules.subject(left), first
             return _source_of(name, offset, cue[0], first + cue.start(), False, first + cue.end())
@@ -428,9 +463,13 @@ class _Finder:
         """The source that a word without a verb names at the beginning: "Selon lui, le plan est “…”"."""
         rules = self._grammar
         by = rules.by.search(left) if rules.set_off is not None else None
+        place = first + by.end() if by and rules.has_marked_sources else None
+        marked = _MARKED_AFTER.match(self._text, place) if place else None
+        if by and marked and len(marked[1].split()) <= _MIN_WORDS:
+            return Source(marked[1], marked.start(1), by[0], first + by.start(), False)
         if by is None or _SENTENCE_WITHIN.search(left, by.end()) or len(left) - by.end() > _REACH_OF_CLAUSE:
             return None
-        name = rules.after_verb(left[by.end() :])
+        name = rules.after_by(by[0], left[by.end() :])
         return _source_of(name, first + by.end(), by[0], first + by.start(), False) if name else None
 
     def _has_verb_of_clause(self, text: str) -> bool:
@@ -500,7 +539,7 @@ class _Finder:
         if "." in last and text[end : end + 1] not in (",", "،") and not text[at].islower():
             return None
         right = text[at : min(high, self._joined.sentence_end(at), at + _REACH)]
-        if (by := rules.by.match(right)) and (name := rules.after_verb(right[by.end() :])):
+        if (by := rules.by.match(right)) and (name := rules.after_by(by[0], right[by.end() :])):
             return _source_of(name, at + by.end(), by[0], at)
         if goes_on and (by := rules.by_after.match(right)) and (name := rules.after_verb(right[by.end() :])):
             rest = right[by.end() + name.start + len(name.text) :]
@@ -613,7 +652,7 @@ class _Finder:
         rest = left[by.end() :] if by else ""
         if self._has_verb_of_clause(rest) or (rules.is_verb_first and rules.find_cue(rules.cue, rest)):
             by = None
-        if by and len(left) - by.end() < _REACH_BEFORE and (name := rules.after_verb(left[by.end() :])):
+        if by and len(left) - by.end() < _REACH_BEFORE and (name := rules.after_by(by[0], left[by.end() :])):
             return _source_of(name, clause + by.end(), by[0], clause + by.start(), is_near=False)
         if (noun := self._source_of_noun(left, clause)) is not None:
             return noun
@@ -647,6 +686,11 @@ class _Finder:
     def _place_read(self, subject: str, cue: str, gap: str) -> tuple[Phrase, int] | None:
         """What somebody reads in, and where the text that has it begins: "In una nota" (si legge)."""
         rules = self._grammar
+        if rules.has_bare_nouns:
+            for place in rules.read_in.finditer(subject.lower()):
+                name = rules.noun_after(subject[place.end() :])
+                if name and name.text.split()[0] not in rules.fillers:
+                    return name, place.end()
         before = re.search(r"[\w’']+(?:\s+[\w’']+){0,3}\s*$", subject)
         if before and (place := rules.read_in.search(before[0].lower())):
             name = rules.noun_after(before[0][place.end() :])

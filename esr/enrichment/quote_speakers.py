@@ -26,10 +26,10 @@ _MAX_NOUN = 3
 _LONGEST_ABBREVIATION = 4
 """Maximum letters of an abbreviated title: Capt., but not president."""
 _APPOSITION = re.compile(
-    r"(?:\s+(?!et\b|que\b|qui\b|i\b)[\w’'-]*[^\W\dA-ZÀ-Ý][\w’'-]*){0,7},\s+"
-    r"(?P<name>(?:(?:[A-Z]\.-?)+|[^\W\d_a-zà-ÿ][\w’'-]+)"
-    r"(?:\s+(?:(?:de|du|von|van|le|la|ben|el|al)\s+)?(?:[A-Z]\.|[^\W\d_a-zà-ÿ][\w’'-]+)){0,3})"
-    r"(?=\s*(?:[,.;:)(»“”\"–—-]|$)|\s+[a-z])"
+    r"(?:\s+(?!et\b|que\b|qui\b|i\b)[\w’'-]*[^\W\dA-ZÀ-ÝЀ-Я][\w’'-]*){0,7},\s+"
+    r"(?P<name>(?:(?:[A-ZЀ-Я]\.-?)+|[^\W\d_a-zà-ÿа-џ][\w’'-]+)"
+    r"(?:\s+(?:(?:de|du|von|van|le|la|ben|el|al)\s+)?(?:[A-ZЀ-Я]\.|[^\W\d_a-zà-ÿа-џ][\w’'-]+)){0,3})"
+    r"(?=\s*(?:[,.;:)(»“”\"–—-]|$)|\s+[a-zа-џ])"
 )
 """A name after a comma, possibly behind the rest of an office: "de la ville, Luc Bay,"."""
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
@@ -66,6 +66,8 @@ class Grammar(Vocabulary):
         left = self._elided.sub("", left)
         if self.has_named_appositions:
             left = _PARENTHESIS.sub("", left)
+        if self.has_bare_nouns:
+            left = self._aside_at_end.sub("", left)
         if self.has_wide_attributions:  # "A ministra Ann Lee (PSD - PA)"
             left = re.sub(r"\([^()]*\)", lambda match: " " * len(match[0]), left)
         words = self._without_adverbs(read_words(left))
@@ -90,8 +92,9 @@ class Grammar(Vocabulary):
                     continue
                 phrase = self._leave_clause(self._noun_phrase(segment))
                 if self.has_bare_nouns and apposition[0].bare in self.relatives:
-                    phrase = self._name_at_end(segment)
-                if self.has_name(phrase) and not self._is_object(phrase):
+                    phrase = phrase if _is_full_name(segment[:2]) else self._name_at_end(segment)
+                is_noun = self.has_bare_nouns and bool(phrase) and self._is_described(phrase[0])
+                if (self.has_name(phrase) or is_noun) and not self._is_object(phrase):
                     is_name = self._is_office(phrase) or any(w.bare in self.persons for w in segment)
                     is_name = is_name and len(apposition) > 1
                     is_name = is_name and all(word.is_capital for word in apposition)
@@ -99,6 +102,8 @@ class Grammar(Vocabulary):
             if any(segment[0].bare in self.subordinators for segment in segments):
                 return self.subject(left)
         last: Sequence[Word] = segments[-1] if segments else ()
+        if last and last[0].bare in self.relatives and self.has_bare_nouns and self.has_name(last[1:]):
+            last = last[1:]  # "które muzyk Tom Lis" (opisał)
         if last and last[0].bare in self.relatives and len(segments) > 1:
             last = self._after_last_verb(segments[-2])
             if self.has_named_appositions and (noun := self._noun_after_contraction(last)):
@@ -143,7 +148,26 @@ class Grammar(Vocabulary):
         is_short = 0 < len(phrase) <= _MAX_OFFICE and not is_verb
         return phrase if is_short and (is_person or all(word.is_capital for word in phrase)) else ()
 
-    def after_verb(self, right: str) -> Phrase | None:
+    def is_office(self, speaker: str) -> bool:
+        """Whether a speaker is an office without a name, where nouns are bare: "trener", "mówi poseł"."""
+        words = read_words(speaker)
+        is_office = self.has_bare_nouns and any(self._is_person(word) for word in words)
+        return is_office and not any(word.is_capital and not self._is_person(word) for word in words)
+
+    def name_behind(self, text: str) -> Phrase | None:
+        """The full name at the beginning of a text, possibly after a comma."""
+        words = read_words(text)
+        first = 1 if words and words[0].text == "," else 0
+        last = first
+        while last < len(words) and words[last].is_capital:
+            last += 1
+        return self._cut(text, words[first:last]) if last - first > 1 else None
+
+    def after_by(self, by: str, right: str) -> Phrase | None:
+        """The speaker at the beginning of the text after words of `by`: in any case, but not after a verb."""
+        return self.after_verb(right, is_subject=self.cue.fullmatch(by.split()[-1]) is not None)
+
+    def after_verb(self, right: str, is_subject: bool = True) -> Phrase | None:
         """The speaker at the beginning of the text after a verb: (said) "Robby Mook, a manager"."""
         if inverted := self.inverted.match(right):
             return Phrase(inverted[1], inverted.start(1))
@@ -178,7 +202,7 @@ class Grammar(Vocabulary):
                 break
             if len(words) > _MAX_WORDS:
                 return None
-        if words and self._is_object(words):
+        if words and is_subject and self._is_object(words):
             person = self._person_after(right)
             return (self._named_apposition(right, person) or self._cut(right, person)) if person else None
         is_known = self.has_name(words) or any(
@@ -202,6 +226,8 @@ class Grammar(Vocabulary):
         name = _APPOSITION.match(text, words[-1].end)
         if name is not None and self.has_name(read_words(name["name"])):
             return Phrase(name["name"], name.start("name"))
+        if self.has_bare_nouns and (_is_full_name(words[-2:]) or len(words) > _MAX_NOUN):
+            return None
         rest = [word for word in read_words(text) if word.start >= words[-1].end]
         person = self._name_after_office(rest) if rest and rest[0].bare in self.no_beginning else ()
         return self._cut(text, person) if person else None
@@ -269,6 +295,7 @@ class Grammar(Vocabulary):
             word.bare.endswith("a") and not word.bare.endswith(("ska", "cka", "dzka")) for word in name
         )
         is_oblique = is_oblique or any(word.bare.endswith("iego") for word in name)
+        is_oblique = is_oblique or any(word.bare.endswith("ого") for word in name[-1:])
         return [] if is_oblique or not self.oblique else name
 
     def subject(self, left: str) -> Phrase | None:
@@ -288,6 +315,8 @@ class Grammar(Vocabulary):
             if words[0].bare in self.all_pronouns:
                 return _pronoun(words[0])
             if self._is_preposition(words[0]):
+                if person := self._person_behind(words):
+                    return self._cut(left, person)
                 continue
             if self.has_named_appositions and self._is_elided_name(words[0]):
                 return self._cut(left, words[:1])
@@ -346,6 +375,8 @@ class Grammar(Vocabulary):
             if self._is_preposition(word):
                 break
             words.append(word)
+        if self.has_bare_nouns:
+            words = words[:_MAX_NOUN]
         return self._cut(text, words) if 0 < len(words) <= _MAX_NOUN else None
 
     def _up_to_title(self, words: list[Word]) -> list[Word]:
@@ -361,6 +392,10 @@ class Grammar(Vocabulary):
         is_office = first.bare in self.titles and not first.is_capital and not self.has_bare_nouns
         return first.bare in self.relatives or is_office or not (is_subject or first.bare in self.openers)
 
+    def _is_described(self, word: Word) -> bool:
+        """Whether a word in a subject is an article or a noun of a person: "jeden (z posłów)"."""
+        return word.bare in self.articles or self._is_person(word)
+
     def _last_person(self, words: Sequence[Word]) -> Sequence[Word]:
         """The words of a clause from its last noun of a person: "po czym pacjent" (powtarza)."""
         first = max((n for n, word in enumerate(words) if word.bare in self.persons), default=len(words))
@@ -373,7 +408,7 @@ class Grammar(Vocabulary):
         first = max((n for n, word in enumerate(words) if word.bare in self.openers), default=-1) + 1
         clause = words[first:]
         others = (self.fillers | self.manners | self.common) - self.prepositions
-        while clause and clause[0].bare in others:
+        while clause and (clause[0].bare in others or self._is_adverb(clause[0])):
             clause = clause[1:]
         noun: list[Word] = []
         for word in clause:
@@ -422,7 +457,10 @@ class Grammar(Vocabulary):
     def _noun_phrase(self, words: Sequence[Word]) -> Sequence[Word]:
         """The words before the verb of a clause that may be a speaker; empty if there are none."""
         first, last = 0, len(words)
-        while first < last and words[first].bare in self.openers:
+        openers = self.openers
+        if self.has_bare_nouns and words and words[-1].is_capital:  # "Ranee v etom godu Ann Lee"
+            openers |= self.common - self.articles - self.prepositions
+        while first < last and words[first].bare in openers:
             first += 1
         while first < last and self._is_filler(words[last - 1]):
             last -= 1
@@ -448,6 +486,8 @@ class Grammar(Vocabulary):
                 n -= 1
             while n < len(words) and words[n].bare in self.common:
                 n += 1
+            if self.has_bare_nouns and n < len(words):  # "W sobotę prezydent USA": from the office
+                return words[next((first for first in range(n) if self._is_person(words[first])), n) :]
             return words[n:]
         return words
 
@@ -515,10 +555,16 @@ class Grammar(Vocabulary):
         speaker = text[words[0].start : words[-1].end]
         last = words[-1]
         is_acronym = last.text.rstrip(".").isupper()
-        is_short = last.bare in self.titles and len(last.bare) <= _LONGEST_ABBREVIATION and not is_acronym
+        is_short = last.bare in self.titles - self.persons and len(last.bare) <= _LONGEST_ABBREVIATION
+        is_short = is_short and not is_acronym
         if speaker.endswith(".") and len(last.bare) > 1 and not is_short and "." not in last.bare:
             speaker = speaker[:-1]
         return Phrase(speaker, words[0].start)
+
+
+def _is_full_name(words: Sequence[Word]) -> bool:
+    """Whether words are two with capitals."""
+    return len(words) == 2 and all(word.is_capital for word in words)
 
 
 def _pronoun(word: Word) -> Phrase:

@@ -111,6 +111,11 @@ class Vocabulary:
         )
 
     @cached_property
+    def _aside_at_end(self) -> re.Pattern[str]:
+        """Asides between a speaker and the verb: "premier" w czwartek (powiedział)."""
+        return re.compile(rf"(?:\s+(?:{either(self._lists.asides)}))+\s*$")
+
+    @cached_property
     def conjunctions(self) -> frozenset[str]:
         """The conjunctions of what is reported, which also begin relative clauses: "che"."""
         return word_set(self._lists.reported) if self.has_wide_attributions else frozenset()
@@ -181,6 +186,10 @@ class Vocabulary:
     def _verbs(self, words: str) -> re.Pattern[str]:
         return verb_pattern(words, self._lists.inverted, self._lists.elided)
 
+    def is_addressee(self, name: str) -> bool:
+        """Whether a name has an ending that no subject has: "Gazecie Wyborczej"."""
+        return bool(self.objects) and name.lower().endswith(self.objects)
+
     def is_particle(self, words: Sequence[Word]) -> bool:
         """Whether the second of three words is a small word within a name: "Gomes da Silva", not "do PSD"."""
         if len(words) != 3 or words[1].bare not in self.particles or words[0].text.isupper():
@@ -195,6 +204,16 @@ class Vocabulary:
         """Whether a text begins with a word that no speaker begins with, in a script without capitals."""
         first = self._joined_words.sub("", text.split(None, 1)[0])
         return self.is_caseless and first in self.no_beginning | self.openers
+
+    def _person_behind(self, words: Sequence[Word]) -> Sequence[Word]:
+        """The person behind words that a preposition begins: "Po meczu trener Jan Lis" (wyszedł)."""
+        if not self.has_bare_nouns:
+            return ()
+        first = last = next((n for n, word in enumerate(words) if word.bare in self.persons), len(words))
+        last += 1
+        while last < len(words) and words[last].is_capital:
+            last += 1
+        return words[first:last]
 
     def _is_elided_name(self, word: Word) -> bool:
         """Whether a name follows an elided article: "l'Uruguayen"."""
@@ -218,7 +237,7 @@ class Vocabulary:
         first = words[0]
         if first.is_capital:
             return self._is_no_name(first)
-        return bool(self.objects) and first.bare.endswith(self.objects)
+        return bool(self.objects) and first.bare.endswith(self.objects) and first.bare not in self.persons
 
     def _follows_determiner(self, words: Sequence[Word]) -> bool:
         """Whether the next word is a noun, even if it looks like a verb: "la denuncia"."""

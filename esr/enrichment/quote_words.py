@@ -20,7 +20,7 @@ JOINED = "ـ"
 """The end of words in tables that are joined to the next one: "وفقا_لـ"."""
 POSSESSIVE: re.Pattern[str] = re.compile(r"(?:’s|'s|’|')$")
 """The end of a word that somebody owns something by: "Lee's"."""
-CAPITAL = r"[^\W\d_a-zß-ÿ]"
+CAPITAL = r"[^\W\d_a-zß-ÿа-џ]"
 """The pattern of a capital letter."""
 _WORD = re.compile(rf"[^\W_](?:[\w’'.&/{VOWEL_SIGNS}-]*[\w{VOWEL_SIGNS}])?\.?|[^\w\s]")
 _VOWELS = re.compile(f"[{VOWEL_SIGNS}]+")
