@@ -16,7 +16,7 @@ from typing import Any
 from esr.elastic.cluster import Cluster
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
 from esr.elastic.location import documents_index
-from esr.elastic.requests import count, hits_of, read_entries, refresh, search, search_pages
+from esr.elastic.requests import count, hits_of, msearch, read_entries, refresh, search, search_pages
 from esr.elastic.write.actions import DocumentActions
 from esr.errors import EsrError
 from esr.folder.format.segment import Segment
@@ -256,28 +256,26 @@ def skip_indexed(
 
 _SAMPLE_BATCH = 25
 _CANDIDATES = 4
-"""Maximum number of documents that a search returns for each looked-up document."""
+"""Maximum number of documents that are compared with each looked-up document, the first ones."""
 _TERMS = 8
 """Number of terms that identify documents with the same content: the longest ones, which tend to be rare."""
 
 
 def known_content_notes(cluster: Cluster, description: Description, new: Sequence[Segment]) -> list[str]:
     """The note about documents in these segments whose content is served under another id."""
-    known: dict[str, str] = {}
+    known: list[tuple[int, str, str]] = []
     for batch in batched(sample_documents(new), _SAMPLE_BATCH):
-        answer = search(
-            cluster,
-            index=cluster.documents_alias,
-            query={"bool": {"should": [_similar(document, description) for document in batch]}},
-            size=_CANDIDATES * len(batch),
-            source=WITHOUT_CONTEXT,
-        )
-        for hit in hits_of(answer):
-            stored = decode_document(hit["_source"])
-            for document in batch:
-                if document.id != stored.id and has_same_content(document, stored):
-                    known.setdefault(document.id, stored.id)
-    return describe_known_content(new, known)
+        # A search for each, as the copies of one document could be all hits of a common search.
+        lines: list[dict[str, Any]] = []
+        for document in batch:
+            body = {"query": _similar(document, description), "size": _CANDIDATES, "_source": WITHOUT_CONTEXT}
+            lines += [{"index": cluster.documents_alias}, {**body, "sort": [{"ordinal": "asc"}]}]
+        for document, answer in zip(batch, msearch(cluster, lines), strict=True):
+            for hit in hits_of(answer):
+                if has_same_content(document, decode_document(hit["_source"])):
+                    known.append((hit["sort"][0], document.id, hit["_id"]))
+                    break
+    return describe_known_content(new, {id: stored for _, id, stored in sorted(known)})
 
 
 def _similar(document: Document, description: Description) -> dict[str, Any]:
