@@ -61,9 +61,10 @@ class PluginValue(Type, frozen=True, kw_only=True):
             return text
         try:
             number = int(text) if declared.kind == "whole" else float(text)
-        except ValueError:
-            number = math.nan
-        if not (math.isfinite(number) and declared.low <= number <= declared.high):
+            is_finite = math.isfinite(number)
+        except (ValueError, OverflowError):
+            number, is_finite = 0, False
+        if not (is_finite and declared.low <= number <= declared.high):
             kind = "a whole number" if declared.kind == "whole" else "a number"
             raise UsageError(
                 f"argument {name!r} must be {kind} from {declared.low:g} to {declared.high:g}, not {text!r}"

@@ -98,6 +98,7 @@ def test_arguments_have_values_and_defaults(mine: FlaskClient, query: str, value
         *(
             ("words=0", "words"),
             ("words=1.5", "words"),
+            (f"words={'9' * 400}", "words"),
             ("words=1&words=2", "words"),
             ("order=left", "order"),
         ),

@@ -26,6 +26,8 @@ from webui.translations.language import _, ngettext
 
 CSRF = "csrf"
 """The field with the token of a form."""
+_NUMBER_CHARS = 30
+"""Maximum length of a number in a field."""
 
 
 def make_token(desk: ServedDesk, person: Person) -> str:
@@ -78,9 +80,11 @@ class Sent(Struct, frozen=True):
         if not text:
             return None
         try:
-            return int(text)
+            if len(text) <= _NUMBER_CHARS:
+                return int(text)
         except ValueError:
-            raise UsageError(_("%(value)s is no whole number", value=repr(text[:40]))) from None
+            pass
+        raise UsageError(_("%(value)s is no whole number", value=repr(text[:40])))
 
 
 def send_edit(sent: Sent) -> Outcome:

@@ -157,7 +157,7 @@ def use_words_found(text: str, quotations: Sequence[CheckedQuotation], number: s
 
     Raises RequestError if there is no such quotation.
     """
-    if not number.isdecimal() or not 0 < int(number) <= len(quotations):
+    if not number.isdecimal() or not 0 < int(number[:9]) <= len(quotations):
         raise RequestError(f"there is no quotation {number!r}: check the text again", "use")
     quotation = quotations[int(number) - 1]
     words = quotation.text
