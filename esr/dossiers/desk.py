@@ -52,10 +52,10 @@ class Desk:
         migrations: Sequence[Callable[[Any], None]] | None = None,
     ) -> None:
         require("the desk of dossiers", "sqlalchemy")
-        self.where = where
+        self.is_file: bool = not where.startswith(_POSTGRES)
+        self.where: str = os.path.expanduser(where) if self.is_file else where
         self._clock = clock
         self._migrations = migrations
-        self.is_file: bool = not where.startswith(_POSTGRES)
         self._engine = self._make_engine()
         self._is_ready = False
 
@@ -140,7 +140,7 @@ class Desk:
                 raise UsageError(
                     f"cannot read {VARIABLE} {redact(self.where)}: {to_one_line(error)}"
                 ) from None
-        path = Path(self.where).expanduser().absolute()
+        path = Path(self.where).absolute()
         if not os.path.isdir(path.parent):
             raise UsageError(f"cannot make the desk {path}: there is no folder {path.parent}")
         if os.path.isdir(path):
@@ -191,7 +191,7 @@ def find_desk(where: str | os.PathLike[str] | None = None) -> str:
     Raises UsageError if nothing names a desk, DeskUnusable if it is a file that does not exist.
     """
     text = _name_desk(where)
-    if not text.startswith(_POSTGRES) and not os.path.exists(text):
+    if not text.startswith(_POSTGRES) and not os.path.exists(os.path.expanduser(text)):
         raise DeskUnusable(
             f"there is no desk at {text}: esr serve, esr dossier create and esr alerts add make one"
         )

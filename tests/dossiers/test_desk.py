@@ -203,6 +203,10 @@ def test_the_place_of_a_desk_is_a_file_or_an_address(tmp_path: Path, monkeypatch
         assert find_desk(address) == address
     with pytest.raises(DeskUnusable, match="there is no desk at"):
         find_desk(tmp_path / "none")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with open_desk("~/desk.sqlite") as desk, desk.reading():
+        assert find_desk("~/desk.sqlite") == "~/desk.sqlite"
+        assert back_up_desk(desk, tmp_path / "backup.sqlite") > 0
     with pytest.raises(UsageError, match="it is a folder"):
         open_desk()
     for use, message in ((open_desk, r": file name too long$"), (find_desk, "there is no desk at")):
