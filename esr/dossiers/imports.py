@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, structs
 
 from esr.dossiers.records import Content, Edit, Item, Person, Written, check_content, check_edit
 from esr.dossiers.store import Dossiers, OpenedDossier, Outcome
@@ -221,8 +221,8 @@ def bring(
 ) -> Written:
     """Add items to a dossier and edit others, by their ids, as one change: all of it, or nothing.
 
-    Of contents that somebody has added meanwhile, the note, tags and judgement are edits. Raises as the
-    methods of `Dossiers`.
+    Of contents that somebody has added meanwhile, the judgement and, unless they are empty, the note and the
+    tags are edits. Raises as the methods of `Dossiers`.
     """
     checked = [check_content(content) for content in contents]
 
@@ -232,7 +232,9 @@ def bring(
         wanted, added = dict(edits), dict[tuple[str, str, str], Item]()
         for content in checked:
             if content.place in held:
-                wanted[held[content.place]] = Edit(judgement=content.judgement)
+                wanted[held[content.place]] = Edit(
+                    judgement=content.judgement, note=content.note or UNSET, tags=content.tags or UNSET
+                )
             else:
                 added.setdefault(content.place, opened.make_item(content, now))
         if gone := wanted.keys() - items.keys():

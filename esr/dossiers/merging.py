@@ -62,10 +62,13 @@ def _join(field: str, before: Any, now: Any, new: Any) -> Any:
 
 
 def merge_value(field: str, before: T | None, now: T, new: T) -> T:
-    """The single value after a change that began from `before`. Raises Conflict if both changed it."""
+    """The single value after a change that began from `before`. Raises Conflict if both changed it.
+
+    `before` is None if it is too old to be known: then both count as changes.
+    """
     if new in (now, before):
         return now
-    if before is not None and now != before:
+    if now != before:
         _join(field, before, now, new)
     return new
 

@@ -141,13 +141,13 @@ class Dossiers:
 
     # Changing what is in a dossier
 
-    def create(self, person: Person, name: str, description: str = "") -> Dossier:
-        """Make an empty dossier, which the person owns."""
-        state = State(
-            check_text("name", name, TITLE_CHARS, is_required=True),
-            check_text("description", description, NOTE_CHARS),
-            (),
-        )
+    def create(
+        self, person: Person, name: str, description: str = "", contents: Iterable[Content] = ()
+    ) -> Dossier:
+        """Make a dossier, which the person owns, with these items. If one cannot be kept, it is not made."""
+        name = check_text("name", name, TITLE_CHARS, is_required=True)
+        description = check_text("description", description, NOTE_CHARS)
+        checked = {content.place: content for content in map(check_content, contents)}
         with self._desk.writing() as connection:
             now, id = self._desk.now(), make_id()
             connection.execute(
@@ -161,7 +161,9 @@ class Dossiers:
                 )
             )
             opened = OpenedDossier.find(connection, id, person)
-            opened.save(now, "create", state, (), state.name)
+            items = [opened.make_item(content, now) for content in checked.values()]
+            state = State(name, description, tuple((item.id, item.version) for item in items))
+            opened.save(now, "create", state, items, name, tuple(state.ids))
             return opened.dossier()
 
     def rename(

@@ -151,6 +151,13 @@ def test_items_are_brought_and_judged_as_one_change(desk: Desk) -> None:
     assert [change.action for change in dossiers.history(ann, id)] == ["bring", "add", "create"]
     again = bring(dossiers, ann, id, [sentence(0, 2)], edits)
     assert (again.version, again.items) == (written.version, ()), "nothing changes"
+    told = Content(document_id="a", sentence_id="a#0", text="Rain.", judgement=3, note="heavy", tags=("c",))
+    bring(dossiers, ann, id, [told], {})
+    bring(dossiers, ann, id, [sentence(0, 4)], {})
+    item = dossiers.read(ann, id).items[0]
+    assert (item.judgement, item.note, item.tags) == (4, "heavy", ("c",)), (
+        "as somebody has added it meanwhile"
+    )
     dossiers.remove(ann, id, [first.id])
     with pytest.raises(UsageError, match="removed 1 of these"):
         bring(dossiers, ann, id, [sentence(3)], {first.id: Edit(judgement=1)})

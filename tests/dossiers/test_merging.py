@@ -53,7 +53,9 @@ def test_a_name_that_one_changed_is_taken_and_two_are_a_conflict() -> None:
     assert merge_value("name", "old", "old", "new") == "new"
     assert merge_value("name", "old", "now", "old") == "now"
     assert merge_value("name", "old", "new", "new") == "new"
-    assert merge_value("name", None, "now", "new") == "new"
+    assert merge_value("name", None, "now", "now") == "now"
+    with pytest.raises(Conflict, match="to 'now'"):
+        merge_value("name", None, "now", "new")
     with pytest.raises(Conflict, match="to 'now'"):
         merge_value("name", "old", "now", "new")
 

@@ -235,6 +235,16 @@ def test_contents_that_are_no_sentence_or_document_are_refused(change: dict[str,
         check_content(structs.replace(longest, **change))
 
 
+def test_a_dossier_is_made_with_all_of_its_items_or_not_at_all(dossiers: Dossiers) -> None:
+    made = dossiers.create(ANN, "Rivers", contents=[sentence(0), sentence(1), sentence(0)])
+    assert [item.sentence_id for item in made.items] == [sentence(0).sentence_id, sentence(1).sentence_id]
+    assert dossiers.read(ANN, made.id) == made and made.version == 1
+    assert dossiers.find_holding(ANN, [sentence(1).sentence_id]) == {sentence(1).sentence_id: [made.id]}
+    with pytest.raises(UsageError, match="at most 20,000"):
+        dossiers.create(ANN, "Lakes", contents=[structs.replace(sentence(0), note="x" * 20_001)])
+    assert [summary.name for summary in dossiers.list_readable(ANN)] == ["Rivers"]
+
+
 def test_a_full_dossier_takes_no_more(dossiers: Dossiers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("esr.dossiers.store.MOST_ITEMS", 3)
     id, _ = fill(dossiers, 2)

@@ -90,17 +90,20 @@ def install(app: Flask, indexes: ServedIndexes, desk: ServedDesk, render: PageRe
 def _add(desk: ServedDesk, person: Person, contents: Sequence[Content]) -> AnyResponse:
     """Add contents to the dossier of the form, or to a new one, and say so."""
     id, name = request.form.get("dossier", ""), request.form.get("name", "").strip()
-    new = desk.dossiers.create(person, name or _("Clippings")) if not id else None
-    id = new.id if new else id
-    written = desk.dossiers.add(person, id, contents)
-    name = new.name if new else desk.dossiers.read(person, id).name
-    item = written.items[0].id if written.items else written.known[0] if written.known else ""
-    address = url_for("dossier", id=id) + (f"#item-{item}" if item else "")
-    message = tell_added(len(written.items), len(written.known))
+    known: tuple[str, ...] = ()
+    if id:
+        written = desk.dossiers.add(person, id, contents)
+        items, known, name = written.items, written.known, desk.dossiers.read(person, id).name
+    else:
+        new = desk.dossiers.create(person, name or _("Clippings"), contents=contents)
+        items, id, name = new.items, new.id, new.name
+    first = next(iter((*(item.id for item in items), *known)), "")
+    address = url_for("dossier", id=id) + (f"#item-{first}" if first else "")
+    message = tell_added(len(items), len(known))
     response: AnyResponse
     if wants_json():
         response = jsonify(
-            {"dossier": id, "name": name, "address": address, "told": message, "added": len(written.items)}
+            {"dossier": id, "name": name, "address": address, "told": message, "added": len(items)}
         )
     else:
         response = redirect(address, 303)

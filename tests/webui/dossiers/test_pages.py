@@ -290,6 +290,11 @@ def test_a_script_gets_the_outcome_of_saving_as_json(ana: Person) -> None:
     assert (
         refused.status_code == 400 and "nothing was chosen" in refused.get_json()["error"]["message"].lower()
     )
+    too_long = {"csrf": token, "id": "v1.s0", "note": "x" * 20_001, "name": "Rivers"}
+    assert ana.open("/save", method="POST", data=too_long).status_code == 400
+    assert "Rivers" not in ana.read("/dossiers"), "a dossier without what it was made for"
+    endless = {"csrf": token, "do": "link", "days": "1" + "0" * 400}
+    assert ana.open(path, method="POST", data=endless).status_code == 400
     clippings = json.dumps([{"sentence_id": "x.s0", "text": "Kept."}])
     moved = ana.open(
         "/save/clippings",
