@@ -45,10 +45,10 @@ class Holdings(Table, Struct, frozen=True):
 
     `first` and `last` are days, "" if no document has a date. `periods` are the days, weeks, months or years
     between them without a gap, `days` the first and the last day of each, and `sources` the SOURCES with most
-    sentences. `undated` and `untitled` count
-    documents, as do `languages`, by code, with None for an undeclared one. `copies`: the number of sentences
-    that are copies of an earlier one, None where nobody looked for copies. `enriched`: the number of
-    documents that have each part of enrichment.
+    sentences. `undated` and `untitled` count documents, as do `languages`, by code, with None for an
+    undeclared one: those of most documents first, None last. `copies`: the number of sentences that are
+    copies of an earlier one, None where nobody looked for copies. `enriched`: the number of documents that
+    have each part of enrichment, by the names of the parts.
     """
 
     documents: int
@@ -149,10 +149,16 @@ def describe_holdings(searcher: Searcher) -> Holdings:
         rows,
         undated.documents,
         untitled.documents,
-        index.status(Languages()),
+        _most_first(index.status(Languages())),
         _if_visible(lambda: _count_copies(index)),
-        enriched,
+        dict(sorted(enriched.items())),
     )
+
+
+def _most_first(languages: Mapping[str | None, int]) -> dict[str | None, int]:
+    """The languages of documents by their numbers, ties by code, the undeclared one last."""
+    present = ((code, number) for code, number in languages.items() if number)
+    return dict(sorted(present, key=lambda of: (of[0] is None, -of[1], of[0] or "")))
 
 
 def list_lacking(searcher: Searcher, name: str) -> tuple[list[SentenceRecord], int]:

@@ -51,6 +51,15 @@ def test_the_numbers_are_those_of_the_collection_and_copies_count_once_looked_fo
     )
 
 
+def test_languages_of_most_documents_come_first_and_the_undeclared_one_last(anywhere: str) -> None:
+    codes = ("fr", "en", None, "de", "en", None, None)
+    load(anywhere, [document(f"d{n}", "It rained.", language=code) for n, code in enumerate(codes)])
+    with open_searcher(anywhere) as searcher:
+        languages = describe_holdings(searcher).as_dict()["languages"]
+    assert [of["language"] for of in languages] == ["en", "de", "fr", None]
+    assert [of["documents"] for of in languages] == [2, 1, 1, 3]
+
+
 def test_the_command_draws_a_line_for_each_source_and_writes_a_table(tmp_path: object) -> None:
     where = f"{tmp_path}/index"
     load(where, DOCUMENTS)
