@@ -80,14 +80,24 @@ def encode_member(first: str, sentence_id: str) -> dict[str, Any]:
     return {GROUP: first, **({} if sentence_id == first else {IS_REPEATED: True})}
 
 
-def read_groups(cluster: Cluster, of_sentences: Sequence[str | None]) -> list[CopyGroup | None]:
-    """The group of each sentence, given by its value of GROUP_FIELD."""
-    groups = {}
+def read_groups(
+    cluster: Cluster, ids: Sequence[str], of_sentences: Sequence[str | None]
+) -> list[CopyGroup | None]:
+    """The group of each sentence, given by its id and its value of GROUP_FIELD.
+
+    None for a sentence that its group no longer has: another run has switched the slot meanwhile.
+    """
+    groups: dict[str, CopyGroup | None] = {}
     for some in batched(dict.fromkeys(filter(None, of_sentences)), _GROUPS):
         members = sorted(_read_members(cluster, some), key=lambda member: member[0])
         for group, of_group in groupby(members, key=lambda member: member[0]):
             groups[group] = make_group([appearance for _, appearance in of_group])
-    return [groups.get(group) if group else None for group in of_sentences]
+    own = (groups.get(group) if group else None for group in of_sentences)
+    return [group if group and _has(group, id) else None for id, group in zip(ids, own, strict=True)]
+
+
+def _has(group: CopyGroup, sentence_id: str) -> bool:
+    return any(appearance.sentence_id == sentence_id for appearance in group.appearances)
 
 
 def _read_members(cluster: Cluster, groups: Sequence[str]) -> Iterable[tuple[str, Appearance]]:

@@ -74,7 +74,7 @@ def read(
         case questions.Windows(places, around):
             return look_up_windows(cluster, ids, places, around)
         case questions.Copies():
-            return read_groups(cluster, look_up_values(cluster, ids, GROUP_FIELD))
+            return read_groups(cluster, ids, look_up_values(cluster, ids, GROUP_FIELD))
         case questions.Vectors(encoder):
             return _read_vectors(opened, ids, encoder)
         case questions.VectorOrigins(encoder):
