@@ -297,11 +297,11 @@ class ElasticsearchGenerations:
         with self._cluster.translate_errors():
             settings = client.get_settings(index=indices, name="index.number_of_shards", flat_settings=True)
             answer = client.stats(index=indices, metric=["store", "docs"], level="shards")
+        shards = {name: int(body["settings"]["index.number_of_shards"]) for name, body in settings.items()}
         return {
             name: body["primaries"]
-            for name, body in answer["indices"].items()
-            if sum(map(_is_open_primary, chain(*body["shards"].values())))
-            == int(settings[name]["settings"]["index.number_of_shards"])
+            for name, body in answer["indices"].items()  # some of which a load may have just created
+            if sum(map(_is_open_primary, chain(*body["shards"].values()))) == shards.get(name)
         }
 
     def rollback(self, to: str | None = None) -> Generation:
