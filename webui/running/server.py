@@ -12,6 +12,7 @@ import signal
 import socket
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from flask import Flask
@@ -23,6 +24,7 @@ from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.limits import within
 from esr.index.login_variables import redact
 from esr.ranking.searcher import open_searcher
+from esr.threads import start_thread
 from webui.running import traces
 from webui.running.logs import JsonFormatter, log_to_standard_error
 from webui.running.served_desk import check_desk
@@ -33,6 +35,9 @@ from webui.running.worker import HttpWorker
 _ENDS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
 GRACE_SECONDS = 5
 """Seconds after the deadline within which open requests may finish when the server is stopped."""
+
+CHECKS_OF_BODIES = "jsonschema.validators"
+"""The module that checks bodies. Where the packages of its optional formats are, its import takes seconds."""
 
 _LOG = logging.getLogger("webui.server")
 
@@ -175,7 +180,9 @@ class Server(BaseApplication):  # type: ignore[misc]
     def load(self) -> Flask:
         """The application of a worker. It opens no index: a worker that fails to start stops the server."""
         self._indexes = ServedIndexes.at(self._locations, self._limits)
-        return self._create_app(self._indexes, self._limits)
+        app = self._create_app(self._indexes, self._limits)
+        start_thread(import_module, CHECKS_OF_BODIES, name="imports")
+        return app
 
     def _settings(self) -> dict[str, Any]:
         def greet(arbiter: Any) -> None:

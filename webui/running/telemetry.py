@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from flask import Flask, Response, current_app, g, has_request_context, request
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
@@ -27,9 +27,6 @@ from webui.running import traces
 from webui.running.gate import QUEUE, WAITED, stage_times
 from webui.running.logs import log_event, write_json
 from webui.running.settings import COUNTS_FOLDER, Settings
-
-if TYPE_CHECKING:
-    pass
 
 _REGISTRY = CollectorRegistry()
 _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)

@@ -54,6 +54,21 @@ def test_an_address_that_cannot_be_used_is_one_clear_message(host: str, port: in
     assert isinstance(caught.value, UsageError) == (port > 65_535)
 
 
+def test_a_worker_imports_what_checks_bodies_before_one_comes() -> None:
+    program = """
+import sys, time
+from webui.running.server import CHECKS_OF_BODIES, Server
+from webui.running.settings import Settings
+Server({"news": "nowhere"}, Settings(), 0, "", lambda indexes, settings: None).load()
+ends = time.monotonic() + 60
+while CHECKS_OF_BODIES not in sys.modules and time.monotonic() < ends:
+    time.sleep(0.01)
+print(CHECKS_OF_BODIES in sys.modules)
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ran.stdout == "True\n", ran.stderr
+
+
 def test_the_address_is_printed_for_a_browser() -> None:
     with listen("127.0.0.1", 0) as four:
         assert url(four) == f"http://127.0.0.1:{four.getsockname()[1]}/"
