@@ -407,6 +407,8 @@ OPEN = HEALTH | ENDPOINTS | {"static", "logo", "messages", "choose_language"}
 """The endpoints that need no grant."""
 LINKED = frozenset({"api.dossier_shared", "shared"})
 """The endpoints of links to dossiers, which need no login if the settings let their makers' rights decide."""
+LINKED_FILE = "dossier_file"
+"""The endpoint of files of dossiers, which belongs to these where the address has the token of a link."""
 METRICS = "scraped"
 _LOG = logging.getLogger("webui.access")
 _AUDIT_LOG = logging.getLogger("webui.audit")
@@ -546,7 +548,7 @@ class _Door:
             return None
         g.sender = None
         sender = self._identify()
-        if sender is None and request.endpoint in LINKED and self._settings.desk_links == BY_MAKER:
+        if sender is None and _has_link() and self._settings.desk_links == BY_MAKER:
             return None
         if sender is None:
             if (
@@ -601,10 +603,16 @@ class _Door:
             }
             if "attempt" in g:
                 fields["attempt"] = g.attempt
-            if self._settings.audit_queries and request.endpoint not in LINKED:  # whose arguments are secrets
+            if self._settings.audit_queries and not _has_link():  # whose arguments are secrets
                 fields["query"] = request.query_string.decode("utf-8", "replace")[:_ADDRESS_CHARS]
             log_event(_AUDIT_LOG, "audit", fields)
         return response
+
+
+def _has_link() -> bool:
+    """Whether the request shows a dossier by a link, or gets a file of it."""
+    is_file = request.endpoint == LINKED_FILE and b"token=" in request.query_string
+    return is_file or request.endpoint in LINKED
 
 
 def _named_by_proxy(header: str, believed: Collection[Network]) -> str:

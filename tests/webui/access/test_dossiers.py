@@ -215,10 +215,12 @@ def test_a_link_shows_what_its_reader_may_search(server: Server, app: Flask) -> 
 
 
 def test_a_link_needs_a_login_unless_it_shows_what_its_maker_may_search(
-    server: Server, locations: dict[str, str]
+    server: Server, locations: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO")
     desk = str(server.file.parent / "desk.sqlite")
-    strict, open_ = server.app(locations, desk=desk), server.app(locations, desk=desk, desk_links="maker")
+    strict = server.app(locations, desk=desk)
+    open_ = server.app(locations, desk=desk, desk_links="maker", audit_queries=1)
     key = server.add("maker", "--filter", 'source:"Sports Post"')
     maker, maker_at_open = (Caller(app.test_client(), key) for app in (strict, open_))
     whole = Caller(strict.test_client(), server.add("whole"))
@@ -231,6 +233,14 @@ def test_a_link_needs_a_login_unless_it_shows_what_its_maker_may_search(
     shown = stranger("/api/v1/dossiers/shared", token=token)
     assert [item["status"] for item in shown.get_json()["items"]] == ["same", "withheld"]
     assert MARK not in text_of(shown)
+    for path, arguments in (("/shared", {}), ("/dossier/file", {"format": "text"})):
+        assert Caller(strict.test_client(), None)(path, token=token, **arguments).status_code == 401
+        caplog.clear()
+        page = stranger(path, token=token, **arguments)
+        assert page.status_code == 200 and MARK not in text_of(page)
+        logged = [getattr(record, "json_fields", {}) for record in caplog.records]
+        assert not any(token in str(fields) for fields in logged), "who reads the log could read the dossier"
+    assert stranger("/dossier/file", id=id, format="text").status_code == 401
     assert stranger("/api/v1/dossiers").status_code == 401
     assert maker_at_open("/api/v1/search", q="storm").status_code == 200
     server.expire("maker", "2020-01-01")
