@@ -50,6 +50,7 @@ from esr.plugin.provisional import (
     questions,
     require_record,
     tool_arguments,
+    write_value,
 )
 
 Texts = list[str] | str | bool | None
@@ -161,7 +162,7 @@ class Tools:
             raise UsageError("the index has no names: esr enrich finds them")
         listed = self._index.names(query or "", k, type=type, prefix=prefix or "", **_options(filters))
         items = [
-            {"name": n.name, "type": n.type, "sentences": n.count, "filter": f'{n.type}:"{n.name}"'}
+            {"name": n.name, "type": n.type, "sentences": n.count, "filter": _write_filter(n.type, n.name)}
             for n in listed
         ]
         return fit({"total": len(items)}, "names", items, budget)
@@ -244,6 +245,12 @@ class Tools:
         }
         items = [{"source": value.form, "documents": value.documents} for value in sources.with_prefix("", k)]
         return fit(head, "sources", items, budget)
+
+
+def _write_filter(type: str, name: str) -> str:
+    """The part of a query for a name, in quotation marks that the name does not have."""
+    field = f"{type}:"
+    return field + (write_value(field, name) or f'"{name}"')
 
 
 def _options(filters: Mapping[str, Any], ranking: Ranking | None = None) -> SearchOptions:

@@ -138,7 +138,7 @@ if TYPE_CHECKING:
     )
     from esr.processes import defer_interrupt, end_with_parent, scratch_folder, set_at_end
     from esr.progress import count_topics, show_steps
-    from esr.query import TEXT, Clause, Group, ParsedQuery
+    from esr.query import TEXT, Clause, Group, ParsedQuery, write_value
     from esr.query import literal as literal_query
     from esr.query import parse as parse_query
     from esr.ranking.answers import best_of_documents, hit_dict, require_record
@@ -448,6 +448,7 @@ __all__ = [
     "web_url",
     "word_span",
     "write_table",
+    "write_value",
 ]
 _MODULES = {
     "esr.arguments": "argument_types=types",
@@ -512,7 +513,7 @@ _MODULES = {
     "HasQuote HasTerm HasWords Not Plan SaidBy StaticScore TermStatistics all_of any_of",
     "esr.processes": "defer_interrupt end_with_parent scratch_folder set_at_end",
     "esr.progress": "count_topics show_steps",
-    "esr.query": "TEXT Clause Group ParsedQuery literal_query=literal parse_query=parse",
+    "esr.query": "TEXT Clause Group ParsedQuery literal_query=literal parse_query=parse write_value",
     "esr.ranking.answers": "best_of_documents hit_dict require_record",
     "esr.ranking.boosts": "BOOST_WEIGHT=WEIGHT get_boost=get",
     "esr.ranking.prepared_query": "Answer PreparedQuery score_given score_nearest",
