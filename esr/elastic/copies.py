@@ -92,8 +92,8 @@ def read_groups(
         members = sorted(_read_members(cluster, some), key=lambda member: member[0])
         for group, of_group in groupby(members, key=lambda member: member[0]):
             groups[group] = make_group([appearance for _, appearance in of_group])
-    own = (groups.get(group) if group else None for group in of_sentences)
-    return [group if group and _has(group, id) else None for id, group in zip(ids, own, strict=True)]
+    stored = (groups.get(group) if group else None for group in of_sentences)
+    return [group if group and _has(group, id) else None for id, group in zip(ids, stored, strict=True)]
 
 
 def _has(group: CopyGroup, sentence_id: str) -> bool:
