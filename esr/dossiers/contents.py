@@ -11,7 +11,7 @@ from msgspec import Struct
 from esr.dossiers.readings import join_document
 from esr.dossiers.records import MOST_TAGS, Content
 from esr.plugin import NotFound, UsageError, to_one_line
-from esr.plugin.provisional import CERTAIN, EngineIndex, Quotes, Records
+from esr.plugin.provisional import CERTAIN, EngineIndex, Names, Quotes, Records, find_written
 
 Address = Callable[[str, str], str]
 """The permanent address of a document, or of a sentence in it, by the id and the text of the sentence."""
@@ -35,7 +35,7 @@ def read_contents(
     `name` is that of the index. Raises NotFound for an unknown id.
     """
     records = index.read(sentences, Records()) if sentences else []
-    quotes = index.read(sentences, Quotes()) if sentences else []
+    speakers = _find_speakers(index, sentences) if sentences else []
     contents = [
         Content(
             index=name,
@@ -50,9 +50,9 @@ def read_contents(
             authors=record.authors,
             section=record.section,
             permalink=address(record.document_id, record.text),
-            speaker=next((q.name for q in quoted if q.name and q.certainty == CERTAIN), ""),
+            speaker=speaker,
         )
-        for record, quoted in zip(records, quotes, strict=True)
+        for record, speaker in zip(records, speakers, strict=True)
     ]
     by_id = {document.id: document for document in index.documents(set(documents))} if documents else {}
     for id in dict.fromkeys(documents):
@@ -76,6 +76,24 @@ def read_contents(
             )
         )
     return contents
+
+
+def _find_speakers(index: EngineIndex, sentences: Sequence[str]) -> list[str]:
+    """Who certainly speaks first in each sentence, as readers call them; empty without anybody."""
+    quotes = [
+        next((quote for quote in quoted if quote.name and quote.certainty == CERTAIN), None)
+        for quoted in index.read(sentences, Quotes())
+    ]
+    keys = list(dict.fromkeys(quote.name for quote in quotes if quote and quote.name))
+    names = index.vocabulary(Names(keys)) if keys else {}
+    return [
+        ""
+        if quote is None or not quote.name
+        else names[quote.name].form
+        if quote.name in names
+        else find_written(quote.name, quote.speaker or "") or quote.name.title()
+        for quote in quotes
+    ]
 
 
 class Clipping(Struct):

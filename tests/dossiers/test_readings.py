@@ -130,7 +130,7 @@ def test_contents_have_what_a_citation_needs(tmp_path: Path) -> None:
         )
         with pytest.raises(NotFound, match="no document 'b' in news"):
             read_contents(opened.index, documents=["b"], name="news")
-    assert (first.speaker, second.speaker) == ("ann lee", "")
+    assert (first.speaker, second.speaker) == ("Ann Lee", "")
     assert (first.permalink, whole.permalink) == ("a:“It ", "a:")
     assert whole.text == "“It rose”, said Lee.\nThen it fell." and whole.kind == "document"
     for content in (first, whole):
