@@ -12,7 +12,7 @@ import click
 
 import esr
 from esr.evidence.draft_check import CheckedName, DraftCheck
-from esr.evidence.draft_files import read_draft
+from esr.evidence.draft_files import decode_draft, read_draft
 from esr.evidence.quotation_check import Appearance, CheckedQuotation, QuotationCheck
 from esr.plugin import UsageError, index_option
 from esr.plugin.provisional import (
@@ -63,7 +63,10 @@ def check(text: str | None, where: str, path: Path | None, format_name: str) -> 
             answer = index.check(text)
             print_answer(format_name, answer.as_dict(), (), lambda: _draw(answer))
             return
-        draft = index.check_draft(sys.stdin.read() if str(path) == "-" else read_draft(path))
+        is_piped = str(path) == "-"
+        draft = index.check_draft(
+            decode_draft(sys.stdin.buffer.read(), "the input") if is_piped else read_draft(path)
+        )
     print_answer(format_name, draft.as_dict(), (), lambda: _draw_draft(draft))
 
 
