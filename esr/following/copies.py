@@ -9,7 +9,7 @@ from esr.index.contract import Index
 from esr.index.copies import Appearance, CopyGroup
 from esr.index.hits import Hit
 from esr.index.questions import Copies, HasCopies
-from esr.text.dates import write_day
+from esr.text.dates import date_key, write_day
 from esr.wording import count
 
 
@@ -79,7 +79,8 @@ def describe_copies(sentence_id: str, group: CopyGroup) -> CopyNote:
     sources = {member.source for member in others if member.source not in (None, appearance.source)}
     number = len({member.document_id for member in others})
     first = group.first
-    places = {member.document_id for member in group.appearances if member.date == first.date}
+    moment = date_key(first.date)
+    places = {member.document_id for member in group.appearances if date_key(member.date) == moment}
     place = None
     if first.date is not None and len(places) == 1:
         place = "" if first.document_id == appearance.document_id else first.source or first.document_id
