@@ -109,6 +109,9 @@ class Outbox:
     @contextmanager
     def _reading(self) -> Iterator[sql.Connection]:
         if not self._is_ready:
+            with self.desk.reading() as connection:  # whoever writes makes nobody wait who reads
+                self._is_ready = tables.is_current(connection)
+        if not self._is_ready:
             with self._writing():
                 pass
         with self.desk.reading() as connection:
@@ -402,16 +405,24 @@ class Outbox:
         with self._reading() as connection:
             return {row.search: Delivery(*row) for row in connection.execute(query)}
 
-    def forget(self, searches: Collection[str], before: datetime) -> None:
-        """Delete what belongs to no search of these, and what was delivered before a moment.
+    def searches(self) -> set[str]:
+        """The ids of all searches of which something is noted."""
+        with self._reading() as connection:
+            return {
+                search
+                for table in _of_searches()
+                for search in connection.scalars(sql.select(table.c.search).distinct())
+            }
 
-        What was told stays known.
+    def forget(self, searches: Collection[str], before: datetime) -> None:
+        """Delete what belongs to these searches, and what was delivered before a moment.
+
+        What was told of other searches stays known.
         """
         deliveries, items = tables.deliveries, tables.items
         with self._writing() as connection:
-            for table in (deliveries, items, tables.told, tables.failures):
-                stored = set(connection.scalars(sql.select(table.c.search).distinct()))
-                for batch in batched(sorted(stored.difference(searches)), _ROWS):
+            for table in _of_searches():
+                for batch in batched(sorted(searches), _ROWS):
                     connection.execute(table.delete().where(table.c.search.in_(batch)))
             old = (deliveries.c.state == "sent") & (deliveries.c.ended_at < write_time(before))
             connection.execute(deliveries.delete().where(old))
@@ -419,6 +430,11 @@ class Outbox:
             connection.execute(
                 items.delete().where((items.c.digest_id != "") & items.c.digest_id.not_in(remaining))
             )
+
+
+def _of_searches() -> tuple[sql.Table, ...]:
+    """The tables whose rows belong to a search."""
+    return tables.deliveries, tables.items, tables.told, tables.failures
 
 
 def read_time(text: str) -> datetime:

@@ -386,8 +386,9 @@ class AlertRuns:
 
     def forget(self) -> None:
         """Delete what belongs to no saved search, and deliveries that are long past."""
-        searches = [search.id for search in SavedSearches(self._desk).list_readable(OPERATOR)]
-        self.outbox.forget(searches, self._clock() - KEPT)
+        noted = self.outbox.searches()  # first: what is added meanwhile is not in it
+        present = {search.id for search in SavedSearches(self._desk).list_readable(OPERATOR)}
+        self.outbox.forget(noted - present, self._clock() - KEPT)
 
 
 class _Matching(Struct, frozen=True):

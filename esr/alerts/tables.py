@@ -82,19 +82,27 @@ MIGRATIONS: Sequence[Callable[[Connection], None]] = ()
 _VERSION = "alerts"
 
 
+def read_version(connection: Connection) -> int:
+    """The version of the tables of alerts; 0 in a desk without them."""
+    return int(connection.scalar(sql.select(meta.c.value).where(meta.c.name == _VERSION)) or 0)
+
+
+def is_current(connection: Connection) -> bool:
+    """Whether the tables are those of this version, which need not be prepared."""
+    return read_version(connection) == len(MIGRATIONS) + 1
+
+
 def prepare(connection: Connection) -> int:
     """Make the tables, or bring them to the newest version. Returns their version if it is newer, else 0."""
-    where = meta.c.name == _VERSION
-    stored = connection.scalar(sql.select(meta.c.value).where(where))
-    newest = len(MIGRATIONS) + 1
-    if stored is None:
+    stored, newest = read_version(connection), len(MIGRATIONS) + 1
+    if not stored:
         METADATA.create_all(connection)
         connection.execute(meta.insert().values(name=_VERSION, value=str(newest)))
         return 0
-    if int(stored) > newest:
-        return int(stored)
-    for step in MIGRATIONS[int(stored) - 1 :]:
+    if stored > newest:
+        return stored
+    for step in MIGRATIONS[stored - 1 :]:
         step(connection)
-    if int(stored) < newest:
-        connection.execute(meta.update().where(where).values(value=str(newest)))
+    if stored < newest:
+        connection.execute(meta.update().where(meta.c.name == _VERSION).values(value=str(newest)))
     return 0

@@ -81,6 +81,14 @@ def test_the_tables_of_a_newer_esr_are_refused_and_older_ones_migrated_once(
             Outbox(desk).matched_documents("news")
 
 
+def test_the_list_does_not_wait_for_whoever_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("esr.dossiers.desk.BUSY_SECONDS", 0.1)
+    with Desk(str(tmp_path / "desk")) as desk, Desk(str(tmp_path / "desk")) as other:
+        assert Outbox(desk).failures() == {}
+        with other.writing():
+            assert Outbox(desk).failures() == {} and Outbox(desk).last_deliveries() == {}
+
+
 def test_a_sentence_is_told_to_each_search_and_of_each_collection_that_has_its_document(box: Outbox) -> None:
     box.store_baseline("news", {"old": KNOWN})
     assert box.matched_documents("news") == {"old": KNOWN} and box.matched_documents("other") is None
@@ -195,13 +203,14 @@ def test_what_belongs_to_no_search_and_what_arrived_long_ago_is_forgotten(box: O
     send(box, "t", "Snow.", targets=2)
     box.note_failures({"s": "no index", "t": "no index"}, ["s", "t"])
     digest = box.deliveries("t")[0].digest_id
+    assert box.searches() == {"s", "t"}
     for _ in range(3):
         box.end(take(box), NOW)
-    box.forget(["t"], NOW)
+    box.forget(["s"], NOW)
     assert [each.search for each in box.deliveries()] == ["t", "t"] and box.failures() == {"t": "no index"}
     assert box.contents(digest) == [{"text": "Snow."}]
     box.store_matches("news", {}, {"d": KNOWN}, [news("t", "d", "Hail.")])
-    box.forget(["t"], NOW + timedelta(seconds=1))
+    box.forget([], NOW + timedelta(seconds=1))
     assert box.deliveries() == [] and box.contents(digest) == []
     assert box.waiting() == {"t": (1, NOW)}, "what is still to be told"
     assert box.store_matches("other", {}, {"Snow.": KNOWN}, [news("t", "Snow.", "Snow.")]) == 0, "told before"

@@ -13,7 +13,7 @@ import pytest
 
 from esr.alerts.alert_conditions import VERSION, read_arguments, write_arguments
 from esr.alerts.channels import Channels, DeliveryFailed, Letter
-from esr.alerts.outbox import HOLD_SECONDS, Changed, KnownDocument, Outbox
+from esr.alerts.outbox import HOLD_SECONDS, Changed, KnownDocument, News, Outbox
 from esr.alerts.runs import OPERATOR, AlertRuns, add_alert, make_delivery, read_alert
 from esr.dossiers.desk import Desk
 from esr.dossiers.records import Person
@@ -208,6 +208,22 @@ def test_a_paused_alert_waits_and_a_deleted_one_is_forgotten(world: World) -> No
     searches.delete(ANN, id)
     world.runs().forget()
     assert Outbox(world.desk).deliveries() == []
+
+
+def test_an_alert_that_is_added_while_others_are_forgotten_keeps_its_news(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, box = SavedSearches.list_readable, Outbox(world.desk)
+
+    def list_before_another_run(searches: SavedSearches, person: Person) -> Any:
+        before = listed(searches, person)
+        storm = News("new", "d", ["A storm."], [{"text": "A storm."}], frozenset())
+        box.store_matches("other", {}, {"d": KnownDocument("mark", "content")}, [storm])
+        return before
+
+    monkeypatch.setattr(SavedSearches, "list_readable", list_before_another_run)
+    world.runs().forget()
+    assert box.waiting()["new"][0] == 1
 
 
 def test_what_was_to_be_sent_of_a_removed_alert_is_not_sent(world: World) -> None:
