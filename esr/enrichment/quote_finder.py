@@ -687,10 +687,10 @@ class _Finder:
         """What somebody reads in, and where the text that has it begins: "In una nota" (si legge)."""
         rules = self._grammar
         if rules.has_bare_nouns:
-            for place in rules.read_in.finditer(subject.lower()):
-                name = rules.noun_after(subject[place.end() :])
+            for first in rules.read_in.finditer(subject.lower()):
+                name = rules.noun_after(subject[first.end() :])
                 if name and name.text.split()[0] not in rules.fillers:
-                    return name, place.end()
+                    return name, first.end()
         before = re.search(r"[\w’']+(?:\s+[\w’']+){0,3}\s*$", subject)
         if before and (place := rules.read_in.search(before[0].lower())):
             name = rules.noun_after(before[0][place.end() :])
