@@ -111,6 +111,8 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.headers = headers
         self.version = "2.19.6"
+        self.page: int | None = None
+        """The status with which a proxy in front of it answers searches by a page, if it does."""
         self.taken: list[tuple[str, str, str]] = []
 
 
@@ -125,7 +127,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(406, {"error": f"Content-Type header [{kind}] is not supported", "status": 406})
             return
         self.server.taken.append((self.command, self.path, body))
-        if self.path == "/":
+        if self.server.page is not None and "_search" in self.path:
+            self._send(self.server.page, "text/html", b"<html>Not now</html>")
+        elif self.path == "/":
             self._answer(200, {"version": {"distribution": "opensearch", "number": self.server.version}})
         elif "point_in_time" in self.path:
             self._answer(200, {"pit_id": "p"})
@@ -140,9 +144,11 @@ class _Handler(BaseHTTPRequestHandler):
     do_POST = do_PUT = do_DELETE = do_GET
 
     def _answer(self, status: int, body: Any) -> None:
-        data = json.dumps(body).encode()
+        self._send(status, "application/json", json.dumps(body).encode(), **self.server.headers)
+
+    def _send(self, status: int, kind: str, data: bytes, **headers: str) -> None:
         self.send_response(status)
-        for name, value in {**self.server.headers, "Content-Type": "application/json"}.items():
+        for name, value in {**headers, "Content-Type": kind}.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
@@ -184,6 +190,16 @@ def test_named_scores_are_asked_for_one_search_at_a_time(server: Server, cluster
     assert paths[1:] == [f"/{index}/_search?{names}" for index in "ab"] + [
         f"/c/_search?{names}&search_type=dfs_query_then_fetch"
     ]
+
+
+@pytest.mark.parametrize(("status", "message"), [(200, "is not Elasticsearch"), (502, "not ready")])
+def test_the_page_of_a_proxy_is_no_answer_to_one_search_of_several(
+    server: Server, cluster: Cluster, status: int, message: str
+) -> None:
+    assert cluster.dialect is OPENSEARCH
+    server.page = status
+    with pytest.raises(EsrError, match=message):
+        msearch(cluster, [{"index": "c"}, {"query": {"match_all": {"_name": "x"}}}])
 
 
 def test_points_in_time_are_opened_and_closed_where_opensearch_has_them(
