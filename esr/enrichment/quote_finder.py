@@ -135,6 +135,10 @@ class _Finder:
             before = previous.source if previous else None
             if source.speaker is None and before and self._in_sentence_of(previous, start):
                 source = source._replace(speaker=before.speaker, at=before.at)
+            if source.speaker is None and self._grammar.is_subject_first:
+                first, left = self._sentence_before(start, n)
+                name = self._grammar.before_quotation(left)
+                source = source._replace(speaker=name.text, at=first + name.start) if name else source
             if source.speaker is None and self._grammar.drops_subjects:
                 source = self._with_subject(source, n, start)
             if not self._is_next_to_verb(source) and not self._may_say(source, quoted):
@@ -566,6 +570,8 @@ class _Finder:
         if is_adverbial and rules.has_dashes and _DASH.match(text, end):
             name = rules.after_verb(right[cue.end() :])
             return _source_of(name, at + cue.end(), cue[0], at + cue.start())
+        if words[-1].endswith(rules.nominal) and rules.is_subject_first:
+            return Source(None, at + cue.start(), cue[0], at + cue.start(), False)
         if words[0] in rules.openers or is_adverbial or re.search("[;:]", left):
             return None
         if rules.is_nonfinite(cue[0]) and not rules.has_bare_nouns:
@@ -630,6 +636,8 @@ class _Finder:
                     name, offset = earlier, 0  # "came and described the visit"
             elif name := self._inserted_speaker(subject, gap):
                 offset = cue.end()
+            if rules.is_subject_first:
+                name = rules.before_quotation(subject)
             name = name or rules.before_verb(subject)
             may_follow = not rules.is_nonfinite(cue[0])
             if may_follow and _LEADS_TO.search(gap) and (name is None or not subject.strip()):

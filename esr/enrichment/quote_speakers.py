@@ -438,21 +438,49 @@ class Grammar(Vocabulary):
     def before_quotation(self, left: str) -> Phrase | None:
         """The speaker in the text before a quotation that the verb follows: "Ann Lee, dün" (“…” dedi).
 
-        It is the name directly before the quotation, or before a comma, or the first one without a suffix.
+        It is the name directly before the quotation, or before a comma, or the first name without a suffix in
+        the last clause, or there a noun of a person, or else the first one of the sentence.
         """
-        words = read_words(left)
+        earlier = self.earlier.match(left)
+        words = [word for word in read_words(left) if not earlier or word.start >= earlier.end()]
         runs: list[list[Word]] = [[]]
+        others: list[list[Word]] = []
         for word in words:
             if word.is_capital and "'" not in word.bare:
                 runs[-1].append(word)
             elif runs[-1]:
+                if self._is_preposition(word) or self._is_suffixed(word):
+                    others.append(runs.pop())
                 runs.append([])
-        names = [run for run in runs if self.has_name(run)]
+        others += [run for run in runs if len(run) == 1 and run[0].bare.endswith(self.oblique)]  # "Bursalı"
+        names = [run for run in runs if self.has_name(run) and run not in others]
+        persons = [
+            [word]
+            for word, behind in zip(words, [*words[1:], *words[-1:]], strict=True)
+            if word.text[0].islower() and word.bare in self.persons
+            if behind is word or behind.bare not in self.persons  # "hükümet sözcüsü"
+        ]
         last = words[-2:] if words and words[-1].text == "," else words[-1:]
-        beside = [run for run in names if last and run[-1] == last[0]]
-        before_comma = [run for run in names if left[run[-1].end :].startswith(",")]
-        name = next(iter((*beside, *before_comma, *names)), None)
+        beside = [run for run in (*names, *persons) if last and run[-1] == last[0]]
+        before_comma = [run for run in (*names, *persons) if left[run[-1].end :].startswith(",")]
+        clause = left.rstrip(", ").rfind(",")
+        within = [run for run in (*names, *persons) if run[0].start > clause]
+        is_first = bool(names) and names[0][0] is words[0]
+        is_first = is_first and (len(names[0]) > 1 or not any(run in persons for run in within))
+        others = [run for run in others if self.has_name(run)]
+        name = next(
+            iter((*beside, *before_comma, *names[:is_first], *within, *names, *persons, *others)), None
+        )
         return self.subject(left) if name is None else self._cut(left, name)
+
+    def _is_suffixed(self, word: Word) -> bool:
+        """Whether the name before a word only belongs to it: "kampanyası", "Forums'ın"."""
+        if word.is_capital:
+            return "'" in word.bare
+        if word.text == "(":
+            return True
+        is_possessed = len(word.bare) > _LONGEST_ABBREVIATION and word.bare.endswith(("sı", "si", "su", "sü"))
+        return is_possessed and word.bare not in self.persons
 
     def _noun_phrase(self, words: Sequence[Word]) -> Sequence[Word]:
         """The words before the verb of a clause that may be a speaker; empty if there are none."""

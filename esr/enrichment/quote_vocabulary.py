@@ -90,6 +90,7 @@ class Vocabulary:
         self.nonfinite: tuple[str, ...] = tuple(lists.nonfinite.split())
         self.named: re.Pattern[str] = beginning_pattern(lists.named)
         self.oblique: tuple[str, ...] = tuple(lists.oblique.split())
+        self.nominal: tuple[str, ...] = tuple(lists.nominal.split())
         self.adverbs: tuple[str, ...] = tuple(lists.adverbs.split())
         self.first_endings: tuple[str, ...] = tuple(lists.first_endings.split())
         self.pattern_before: re.Pattern[str] = filled(lists.before, lists)
@@ -157,6 +158,11 @@ class Vocabulary:
     def read_in(self) -> re.Pattern[str]:
         """A preposition before what somebody reads in: "nella" (nota)."""
         return re.compile(rf"(?<!\w)(?:{either(self._lists.read_in)}){_END_OF_PREPOSITION}")
+
+    @cached_property
+    def earlier(self) -> re.Pattern[str]:
+        """What is before the clause of a speaker: other sentences, and a source as in "habere göre,"."""
+        return re.compile(rf".*(?:(?<!\w)(?:{either(self._lists.according)}),|\w{{3}}[.!?]\s+(?={CAPITAL}))")
 
     @cached_property
     def passive_by(self) -> re.Pattern[str]:

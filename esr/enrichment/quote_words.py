@@ -99,7 +99,8 @@ class WordLists(Struct, frozen=True):
     reported        conjunctions that lead from a verb to what is reported: "dijo que" (el plan es “…”)
     set_off         the most words in small letters that marks only set off; more are a quotation
     dashes          "yes" if a verb after a quotation may follow a dash: "„…” – uznali lekarze"
-    oblique         endings of names that are no subject, where nouns are bare: "Jana Kowalskiego"
+    oblique         endings of names that are no subject, where nouns are bare or the subject is first:
+                    "Jana Kowalskiego", "Bursalı"
     adverbs         endings of adverbs, which may be between a speaker and a verb: "przytomnie"
     first_endings   endings of words that are no name at the beginning of a sentence: "Finalmente"
     nonfinite       endings of verbs that an object follows, but no subject: "para pedir" (un plan)
@@ -125,6 +126,8 @@ class WordLists(Struct, frozen=True):
     read            verbs without a subject that say where something stands: "si legge nella nota"
     read_in         prepositions before that place
     person_endings  endings of nouns of persons: "la neuroscienziata: “…”"
+    nominal         endings of verbs in what a verb behind reports: "“…” değiştiğini" (söyledi)
+    according       words behind a source before a clause: "habere göre," (Ann Lee “…” dedi)
     passive_by      "by" before a speaker, behind a participle: "come riferito da Ann Lee"
     before          a pattern that ends at a quotation, with the groups `speaker` and `cue`, for languages
                     without blanks; <<cues>> stands for the words of that list
@@ -197,6 +200,8 @@ class WordLists(Struct, frozen=True):
     read: str = ""
     read_in: str = ""
     person_endings: str = ""
+    nominal: str = ""
+    according: str = ""
     passive_by: str = ""
     before: str = "(?!)"
     after: str = "(?!)"
