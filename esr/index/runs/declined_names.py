@@ -13,10 +13,9 @@ from functools import cache
 from itertools import product
 
 from esr.index.names import fold_accents, majority_type, read_tables
+from esr.index.runs.name_variants import TypeCounts, count_documents
 from esr.text.sentence_enrichment import PERSON
 
-TypeCounts = Mapping[str, Mapping[str, int]]
-"""The number of documents of one language with each type, by key."""
 _SHORTEST_STEM, _SHORTEST = 2, 3
 """Minimum lengths of what forms share, and of the usual form."""
 _MOST_WORDS = 4
@@ -31,7 +30,10 @@ def declining_languages() -> Iterable[str]:
 
 
 def find_declined(language: str, types: TypeCounts) -> dict[str, list[str]]:
-    """The declined forms of names among the documents of a language, by the name that they are joined to."""
+    """The declined forms of names among the documents of a language, by the name that they are joined to.
+
+    `types` counts the documents of that language.
+    """
     bases = {key: {*_bases(key, language)} for key in types}
     known = {key: {base for base in of_key if _is_like(types, base, key)} for key, of_key in bases.items()}
     forms: defaultdict[str, set[str]] = defaultdict(set)
@@ -44,7 +46,8 @@ def find_declined(language: str, types: TypeCounts) -> dict[str, list[str]]:
     for key in types:
         # A form that has forms of its own is a name itself: *Путина* beside *Путиной*.
         fitting = [base for base in known[key] if all(base in known[form] for form in forms[key])]
-        if fitting and (base := max(fitting, key=lambda base: (_count(types, base), base))) not in joined:
+        base = max(fitting, key=lambda base: (count_documents(types, base), base), default="")
+        if fitting and base not in joined:
             if _is_frequent_enough(types, base, key):
                 declined[base].append(key)
                 joined.add(key)
@@ -53,7 +56,7 @@ def find_declined(language: str, types: TypeCounts) -> dict[str, list[str]]:
                 alone[base, majority_type(types[key])].append(key)
     for keys in sorted(alone.values(), key=lambda keys: (-len(keys), keys)):
         main, *others = sorted(
-            {*keys} - joined - {*declined}, key=lambda key: (-_count(types, key), key)
+            {*keys} - joined - {*declined}, key=lambda key: (-count_documents(types, key), key)
         ) or [""]
         if others:
             declined[main] += others
@@ -96,8 +99,4 @@ def _is_frequent_enough(types: TypeCounts, base: str, key: str) -> bool:
     """Whether a person may have a form of one word, which is often the name of somebody else: *Иванова*."""
     if " " in key or majority_type(types[key]) != PERSON:
         return True
-    return _count(types, base) >= _RARE * _count(types, key)
-
-
-def _count(types: TypeCounts, key: str) -> int:
-    return sum(types[key].values())
+    return count_documents(types, base) >= _RARE * count_documents(types, key)

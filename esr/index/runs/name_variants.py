@@ -16,9 +16,9 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from esr.index.names import read_tables
+from esr.index.names import majority_type, read_tables
 from esr.stdlib import import_lazily
-from esr.text.sentence_enrichment import LOCATION, ORGANIZATION, PERSON
+from esr.text.sentence_enrichment import PERSON
 
 if TYPE_CHECKING:
     import anyascii
@@ -71,16 +71,13 @@ def add_variants(
     return merged
 
 
-def _majority(counts: Mapping[str, int]) -> str:
-    return max((PERSON, LOCATION, ORGANIZATION), key=lambda type: counts.get(type, 0))
-
-
-def _documents(types: TypeCounts, key: str) -> int:
+def count_documents(types: TypeCounts, key: str) -> int:
+    """The number of documents with a name, those of all types together."""
     return sum(types[key].values())
 
 
 def _by_documents(types: TypeCounts, keys: Sequence[str]) -> list[str]:
-    return sorted(keys, key=lambda key: (-_documents(types, key), key))
+    return sorted(keys, key=lambda key: (-count_documents(types, key), key))
 
 
 def _countries(types: TypeCounts) -> Iterator[tuple[str, list[str]]]:
@@ -93,7 +90,7 @@ def _countries(types: TypeCounts) -> Iterator[tuple[str, list[str]]]:
 
 
 def _is_like(types: TypeCounts, key: str, other: str) -> bool:
-    return _majority(types[key]) == _majority(types.get(other, {}))
+    return majority_type(types[key]) == majority_type(types.get(other, {}))
 
 
 def _hyphens(types: TypeCounts) -> Iterator[tuple[str, list[str]]]:
@@ -114,7 +111,7 @@ def _scripts(types: TypeCounts) -> Iterator[tuple[str, list[str]]]:
     by_sound: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     wanted = {sounds for key in foreign if (sounds := _sounds(key))}
     for key, counts in types.items():
-        if " " in key and _majority(counts) == PERSON and (sounds := _sounds(key)) in wanted:
+        if " " in key and majority_type(counts) == PERSON and (sounds := _sounds(key)) in wanted:
             by_sound[sounds].append(key)
     for keys in by_sound.values():
         latin = _by_documents(types, [key for key in keys if _is_latin(key)])
