@@ -49,6 +49,7 @@ _MARKED_AFTER = re.compile(rf"\s*[„“«\"]\s?({CAPITAL}[^„“”«»\"]{{1,
 _MARKED_BEFORE = re.compile(rf"[„“«\"]\s?({CAPITAL}[^„“”«»\".!?]{{1,40}}?)\s?[“”»\"]\s+$")
 """A name in marks after or before a verb: "pisze „Życie Warszawy”"."""
 _REST_OF_OFFICE = re.compile(r"(?:\s+[\w’'-]*\w[\w’'-]*){0,7}(?:,|\s[–—-]\s)")
+_FIRST_WORD = re.compile(r"\s*,?\s+([^\W\dA-ZÀ-Ý]\w+)")
 _NOTHING = re.compile(r"(?P<subject>)")
 _DASH = re.compile(r"\s*[–—-]\s")
 _DASH_AT_END = re.compile(r"\s[–—-]\s*$")
@@ -116,9 +117,13 @@ class _Finder:
         if source is not None and not self._is_mostly_quoted(source, n, end):
             source = None
         if source is None and is_part and words >= _MIN_WORDS:
-            source = self._source_of_clause(start, n)
+            source = self._source_of_clause(start, n) or self._source_behind_sentence(end, high)
+        if source is None and is_part:
+            source = self._source_of_list(n, between)
         if source is None and is_named:
             return None
+        if source is None or source.speaker is None:
+            source = self._source_of_participle(end, high) or source
         if source is not None and source.speaker is None:
             source = self._with_subject_before_title(source, n, start, previous)
         if source is not None and source.speaker is None:
@@ -267,6 +272,11 @@ class _Finder:
         if len(names) != 1 or any(word.bare in rules.titles for word in words):
             return True
         place = at + names[0].start
+        if rules.has_wide_attributions:
+            following = read_words(self._text[at + len(speaker) : self._joined.sentence_end(at)])[:1]
+            is_subject = any(word.bare in rules.auxiliaries | rules.articles for word in following)
+            if is_subject or words[0].bare in rules.bodies:
+                return True
         if rules.is_subject_first and self._text[at + len(speaker) :].startswith(","):
             return True
         return self._text[self._joined.sentence_start(place) : place].strip(_MARKS + "“„ ") != "" or any(
@@ -313,6 +323,8 @@ class _Finder:
 
     def _source(self, start: int, end: int, low: int, high: int) -> Source | None:
         after, before = self._source_after(start, end, high), self._source_before(start, low)
+        if before and (agent := self._agent_after(before, start, end, low)):
+            return agent
         if after is None and before is None:
             return self._source_within(start, end)
         if after and not after.speaker and self._grammar.is_subject_first:
@@ -325,9 +337,23 @@ class _Finder:
             return after or before
         goes_on = self._last_sign(end) in ",?!،؟" or self._text[end : end + 1] in (",", "،")
         first, second = (after, before) if goes_on else (before, after)
+        is_by = after.cue_at < after.at and self._grammar.by.fullmatch(after.cue) is not None
+        if self._grammar.has_wide_attributions and is_by and second.speaker and not second.is_near:
+            return second  # "Ann Lee ha detto che il piano “…”, secondo Reuters"
         if self._grammar.inverted.match(f"-{first.speaker}") and second.speaker and not second.is_near:
             return second  # "Selon Ann Lee, « … », a-t-elle dit"
         return first if first.speaker or not second.speaker else second
+
+    def _agent_after(self, source: Source, start: int, end: int, low: int) -> Source | None:
+        """The source whose agent is behind the quotation: "è stato definito “…” da Ann Lee"."""
+        subject = self._text[self._clause_start(start, low) : source.cue_at]
+        right = self._text[end : self._joined.sentence_end(end - 1)]
+        by = self._grammar.passive_by.match(right.lstrip())
+        if by is None or source.cue_at >= start or not self._grammar.is_passive(subject, source.cue):
+            return None
+        at = end + len(right) - len(right.lstrip()) + by.end()
+        name = self._grammar.after_verb(right.lstrip()[by.end() :])
+        return source._replace(speaker=name.text, at=at + name.start) if name else None
 
     def _with_subject(self, source: Source, n: int, start: int) -> Source:
         """A source whose verb has no subject of its own, with that of the clause before the quotation."""
@@ -452,7 +478,8 @@ class _Finder:
                 continue
             name, offset = None, first
             if not rules.is_verb_first:
-                name = rules.before_verb(left[: cue.start()])
+                subject = left[: cue.start()]
+                name = rules.cleft_speaker(subject, cue[0]) or rules.before_verb(subject)
             if name is None and not rules.is_nonfinite(cue[0]):
                 name, offset = rules.after_verb(clause["subject"] or ""), first + cue.end()
             if rules.has_bare_nouns and cue[0] in rules.read:
@@ -480,6 +507,13 @@ class _Finder:
         """Whether a verb in a text reports a clause: "(según la agencia,) Ann Lee dijo que" (“…”)."""
         rules = self._grammar
         return any(rules.reported.match(text, cue.end()) for cue in rules.cue.finditer(text))
+
+    def _subject_of_earlier_verb(self, left: str) -> Phrase | None:
+        """The subject of the last verb of speech in a text: "(Ieri) Ann Lee (ha detto la sua,)" (dicendo)."""
+        rules = self._grammar
+        cues = list(rules.cue.finditer(left)) if rules.has_wide_attributions else []
+        names = (rules.before_verb(left[: cue.start()]) for cue in reversed(cues) if rules.is_verb(left, cue))
+        return next((name for name in names if name and rules.has_name(read_words(name.text))), None)
 
     def _inserted_speaker(self, left: str, gap: str) -> Phrase | None:
         """The speaker after a verb that is set off from what is quoted: "Plan, pisze Ann Lee, “…”"."""
@@ -534,6 +568,8 @@ class _Finder:
         if match is not None:
             speaker, cue = match["speaker"] or None, match["cue"]
             return Source(speaker, match.start("speaker" if speaker else "cue"), cue, match.start("cue"))
+        if (source := self._source_that_takes_up(end, high)) is not None:
+            return source
         mark = end - 2 if text.startswith("''", end - 2) else end - 1
         last = text[max(start, mark - 1) : mark + 1]
         goes_on = last[0] in ",?!،؟" or text[end : end + 1] in (",", "،")
@@ -550,6 +586,8 @@ class _Finder:
             if not rules.cue_after.search(rest):
                 return _source_of(name, at + by.end(), by[0], at)
         cue = rules.find_cue(rules.cue_after, right)
+        if (noun := self._source_of_noun_after(right, at)) is not None:
+            return noun
         if cue is None:
             return self._source_of_new_cue(right, at) if goes_on else None
         left = right[: cue.start()]
@@ -558,8 +596,11 @@ class _Finder:
         words = [word.lower() for word in re.findall(r"\w+", rest) if word.lower() not in rules.fillers]
         if inverted and not words:
             return _source_of(Phrase(inverted[1], inverted.start(1)), at, cue[0], at + cue.start())
+        behind = right[cue.end() :]
+        is_by = bool(words) and words[-1] in rules.as_in and rules.passive_by.match(behind.lstrip())
+        if is_by and len(words) <= 2 and (name := rules.after_verb(behind.lstrip()[is_by.end() :])):
+            return _source_of(name, at + len(right) - len(behind.lstrip()) + is_by.end(), cue[0], at)
         if not words or (len(words) == 1 and words[0] in rules.as_in):
-            behind = right[cue.end() :]
             place = rules.read_in.match(behind.lstrip()) if cue[0].lower() in rules.read else None
             if place and (name := rules.noun_after(behind.lstrip()[place.end() :])):
                 return _source_of(name, at + len(right) - len(behind.lstrip()) + place.end(), cue[0], at)
@@ -572,12 +613,64 @@ class _Finder:
             return _source_of(name, at + cue.end(), cue[0], at + cue.start())
         if words[-1].endswith(rules.nominal) and rules.is_subject_first:
             return Source(None, at + cue.start(), cue[0], at + cue.start(), False)
+        if name := self._speaker_behind_clause(left, behind):
+            return _source_of(name, at + cue.end(), cue[0], at + cue.start(), False)
         if words[0] in rules.openers or is_adverbial or re.search("[;:]", left):
             return None
         if rules.is_nonfinite(cue[0]) and not rules.has_bare_nouns:
             return None
         name = rules.before_verb(left)
         return _source_of(name, at, cue[0], at + cue.start()) if name else None
+
+    def _speaker_behind_clause(self, left: str, behind: str) -> Phrase | None:
+        """The speaker behind a clause and a verb that is set off: (“…”, benché piova,) "ha scritto Lee"."""
+        if not self._grammar.has_wide_attributions or not self._is_set_off(left):
+            return None
+        name = self._grammar.after_verb(behind)
+        following = read_words(behind[name.start + len(name.text) :])[:1] if name else []
+        is_end = all(word.text in ".,;" or word.bare in self._grammar.prepositions for word in following)
+        return name if is_end else None
+
+    def _source_of_list(self, n: int, between: str) -> Source | None:
+        """The source of what is joined to other text between marks: "“folle” e un “errore”"."""
+        rules, words = self._grammar, read_words(between)
+        others = rules.openers | rules.articles | rules.prepositions
+        is_joined = n > 0 and 0 < len(words) <= _MIN_WORDS and words[0].bare in rules.openers
+        if not rules.has_wide_attributions or not is_joined or any(w.bare not in others for w in words):
+            return None
+        low = self._spans[n - 2][-1][1] if n > 1 else 0
+        return self._source_before(self._spans[n - 1][0][0], low)
+
+    def _source_of_participle(self, end: int, high: int) -> Source | None:
+        """The agent of any participle directly behind a quotation: "lo slogan “…” gridato da Ann Lee"."""
+        right = self._text[end : min(high, self._joined.sentence_end(end - 1))]
+        verb = _FIRST_WORD.match(right)
+        agent = self._grammar.agent("", verb[1], right[verb.end() :]) if verb else None
+        return _source_of(agent, end + verb.end(), verb[1], end + verb.start(1)) if agent and verb else None
+
+    def _source_behind_sentence(self, end: int, high: int) -> Source | None:
+        """The source at the end of a sentence that is quoted in part: "Il piano “…”, ha detto Lee."."""
+        right = self._text[end : min(high, self._joined.sentence_end(end - 1))]
+        for cue in self._grammar.cue_after.finditer(right):
+            if name := self._speaker_behind_clause(right[: cue.start()], right[cue.end() :]):
+                return _source_of(name, end + cue.end(), cue[0], end + cue.start(), False)
+        return None
+
+    def _source_that_takes_up(self, end: int, high: int) -> Source | None:
+        """The source in a sentence that takes up the quotation before it: "“….” Lo ha detto Ann Lee."."""
+        text, rules = self._text, self._grammar
+        at = end
+        while text[at : at + 1] and text[at] in " .,:;–—-":
+            at += 1
+        lead = rules.taken_up.match(text, at, high)
+        if lead is None:
+            return None
+        right = text[lead.end() : min(high, self._joined.sentence_end(at))]
+        cue = rules.find_cue(rules.cue_after, right)
+        if cue is None or any(word.bare not in rules.fillers for word in read_words(right[: cue.start()])):
+            return None
+        name = rules.after_verb(right[cue.end() :])
+        return _source_of(name, lead.end() + cue.end(), cue[0], lead.end() + cue.start()) if name else None
 
     def _source_of_new_cue(self, right: str, at: int) -> Source | None:
         """The source in the text after a quotation, whose verb is in no list."""
@@ -599,7 +692,10 @@ class _Finder:
             left = text[clause : len(head)]
         if (source := self._source_without_verb(left, clause)) is not None:
             return source
-        cues = list(rules.cue.finditer(left)) or list(rules.cue_before.finditer(left))
+        cues = list(rules.cue.finditer(left))
+        if rules.has_wide_attributions:  # "ha definito la legge" (una “…”)
+            cues = [cue for cue in cues if rules.is_verb(left, cue)]
+        cues = cues or list(rules.cue_before.finditer(left))
         for cue in reversed(cues):
             gap = left[cue.end() :]
             if len(gap) > _REACH_BEFORE:
@@ -609,14 +705,22 @@ class _Finder:
             if _SENTENCE_WITHIN.search(gap):
                 return None
             is_near = len(gap.split()) <= _MIN_WORDS or bool(_LEADS_TO.search(gap))
+            if rules.has_wide_attributions and "," not in gap and not rules.cue.fullmatch(cue[0]):
+                is_near = is_near or len(gap.split()) <= _LONG  # "ha definito la legge sul lavoro"
             subject = left[: cue.start()]
             name, offset, content = None, 0, cue.end()
             is_set_off = self._is_set_off(subject)
+            if not self._is_compared(subject) and (agent := rules.agent(subject, cue[0], gap)):
+                return _source_of(agent, clause + cue.end(), cue[0], clause + cue.start())
+            if cleft := rules.cleft_speaker(subject, cue[0]):
+                at = clause + cue.start()
+                return _source_of(cleft, clause, cue[0], at, is_near, clause + cue.end())
             is_participle = cue[0].endswith("ing") or (
                 rules.has_named_appositions and rules.is_nonfinite(cue[0])
             )
             if is_participle and is_set_off:
                 name = rules.subject(subject)  # "Ann Lee met Bo Day, saying"
+                name = name or self._subject_of_earlier_verb(subject)
             elif cue[0].lower() in rules.read and (place := self._place_read(subject, cue[0], gap)):
                 name, offset = place
             elif (is_set_off and cue[0] in rules.inserted) or self._is_compared(subject):
@@ -664,6 +768,9 @@ class _Finder:
             return _source_of(name, clause + by.end(), by[0], clause + by.start(), is_near=False)
         if (noun := self._source_of_noun(left, clause)) is not None:
             return noun
+        agent = rules.agent_before_colon.search(left)
+        if agent and (name := rules.after_verb(agent["agent"])) and name.text == agent["agent"].strip():
+            return Source(name.text, clause + agent.start("agent"), ":", clause + agent.start("agent"))
         named = _NAMED_BEFORE_COLON.fullmatch(left)
         if named and self._is_name(named[1], clause + named.start(1)):
             return Source(named[1], clause + named.start(1), ":", clause)
@@ -690,6 +797,18 @@ class _Finder:
             return None
         name = rules.after_verb(left[noun.end() :]) or rules.noun_after(left[noun.end() :])
         return name and _source_of(name, clause + noun.end(), noun[0].strip(), clause + noun.start())
+
+    def _source_of_noun_after(self, right: str, at: int) -> Source | None:
+        """The source of a noun behind a quotation: "“…”, è la tesi di Ann Lee"."""
+        rules = self._grammar
+        noun = rules.speech_noun.search(right)
+        if noun is None:
+            return None
+        others = rules.auxiliaries | rules.articles | rules.fillers
+        if any(word.bare not in others for word in read_words(right[: noun.start()])):
+            return None
+        name = rules.after_verb(right[noun.end() :])
+        return _source_of(name, at + noun.end(), noun[0].strip(), at + noun.start()) if name else None
 
     def _place_read(self, subject: str, cue: str, gap: str) -> tuple[Phrase, int] | None:
         """What somebody reads in, and where the text that has it begins: "In una nota" (si legge)."""
@@ -720,6 +839,8 @@ class _Finder:
     def _is_compared(self, subject: str) -> bool:
         """Whether a conjunction leads to a verb and the speaker behind it: "come" (dice Ann Lee)."""
         words = read_words(subject)
+        while self._grammar.has_wide_attributions and words and words[-1].bare in self._grammar.auxiliaries:
+            del words[-1]
         return bool(words) and words[-1].bare in self._grammar.as_in
 
     def _inserted(self, gap: str) -> tuple[Phrase | None, int]:

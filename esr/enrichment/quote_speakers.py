@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from esr.enrichment.quote_vocabulary import Vocabulary
-from esr.enrichment.quote_words import CAPITAL, POSSESSIVE, Word, read_lists, read_words
+from esr.enrichment.quote_words import CAPITAL, POSSESSIVE, Word, bare, read_lists, read_words
 
 _MAX_WORDS = 14
 """Maximum words of a speaker."""
@@ -43,7 +44,7 @@ _SECOND_OFFICE = re.compile(
 """A name after a comma, possibly behind the rest of an office and another one: "da Câmara, padre Bo Lee,"."""
 _NAME_AT_END = re.compile(
     rf"(?:\s+[^\W\dA-ZÀ-Ý][\w’'-]*){{1,6}}\s+(?P<name>{CAPITAL}[\w’'-]+(?:\s+{CAPITAL}[\w’'-]+){{0,3}})"
-    r"(?=\s*(?:[,.;:)(»“”\"–—-]|$))"
+    r"(?=\s*(?:[,.;:)(»“”\"–—-]|$)|\s+[a-zß-ÿ])"
 )
 """A name behind the rest of an office, which ends with a noun: "dei popolari Lee,"."""
 _BREAKS = frozenset(',;:()[]—–-“”"‘«»„،؛')
@@ -71,6 +72,8 @@ class Grammar(Vocabulary):
         if self.has_wide_attributions:  # "A ministra Ann Lee (PSD - PA)"
             left = re.sub(r"\([^()]*\)", lambda match: " " * len(match[0]), left)
         words = self._without_adverbs(read_words(left))
+        while self.has_wide_attributions and words and words[-1].bare in self.articles:
+            words = self._without_adverbs(words[:-1])  # "La compagnia lo" (chiama)
         if not words:
             return None
         if words[-1].bare in self.all_pronouns - self.relatives:
@@ -88,11 +91,18 @@ class Grammar(Vocabulary):
             for segment, apposition in zip(segments[-2::-1], segments[:0:-1], strict=True):
                 if segment[0].bare in self.subordinators:
                     continue
+                name = self._name_at_end(segment) if apposition[0].bare in self.conjunctions else ()
+                if self.has_name(name):
+                    return self._cut(left, name)
                 if self.has_named_appositions and self._is_set_off(segment) and segment is not segments[0]:
+                    continue
+                if segment[0].bare in self.conjunctions:
                     continue
                 phrase = self._leave_clause(self._noun_phrase(segment))
                 if self.has_bare_nouns and apposition[0].bare in self.relatives:
                     phrase = phrase if _is_full_name(segment[:2]) else self._name_at_end(segment)
+                if self._is_named_by(apposition, phrase):
+                    phrase = self._name_at_end(apposition)
                 is_noun = self.has_bare_nouns and bool(phrase) and self._is_described(phrase[0])
                 if (self.has_name(phrase) or is_noun) and not self._is_object(phrase):
                     is_name = self._is_office(phrase) or any(w.bare in self.persons for w in segment)
@@ -135,16 +145,30 @@ class Grammar(Vocabulary):
         """Whether a word that is joined to a verb ends the text before it: "و" (قال)."""
         return self._elided.search(left) is not None
 
+    def _is_named_by(self, apposition: Sequence[Word], office: Sequence[Word]) -> bool:
+        """Whether an apposition names who has an office: "Il collega della Camera, il democratico Bo Day"."""
+        if not self.has_wide_attributions or len(office) < 2 or not self._is_article(office[0]):
+            return False
+        names = pairwise(office)
+        is_office = not any(first.is_capital and second.is_capital for first, second in names)
+        is_office = is_office and not office[1].is_capital
+        return is_office and self._is_article(apposition[0]) and len(self._name_at_end(apposition)) > 1
+
     def _antecedent(self, words: Sequence[Word]) -> Sequence[Word]:
         """The person whom a relative clause at the end is about: "con il ministro Bo Lee che" (ha detto)."""
         if len(words) < 2 or words[-1].bare not in self.conjunctions:
             return ()
         first = last = len(words) - 1
+        if words[last - 1].text == ",":
+            return self._name_at_end(words[: last - 1])
         while first and words[first - 1].text[0].isalnum() and not self._is_preposition(words[first - 1]):
             first -= 1
+        if first > 1 and self._is_person(words[first - 2]):
+            first -= 2  # "da fonti di maggioranza che"
         phrase = words[first:last]
         is_verb = any(word.text[0].islower() and self.cue.fullmatch(word.text) for word in phrase)
         is_person = self.has_name(phrase) and (self._is_person(phrase[0]) or self._is_article(phrase[0]))
+        is_person = is_person or any(self._is_person(word) for word in phrase[:2])
         is_short = 0 < len(phrase) <= _MAX_OFFICE and not is_verb
         return phrase if is_short and (is_person or all(word.is_capital for word in phrase)) else ()
 
@@ -258,8 +282,10 @@ class Grammar(Vocabulary):
             return None
         between = [word.bare for word in read_words(text[last : name.start("name")])]
         is_noun = between[-1] not in self.prepositions | self.articles | self.fillers | self.openers
-        is_person = " " in name["name"] or between[0] in self.of_many
-        is_office = between[0] in self.prepositions and not any(self.cue.fullmatch(word) for word in between)
+        is_end = not text[name.end() :].lstrip()[:1].islower()
+        is_person = " " in name["name"] or (between[0] in self.of_many and is_end)
+        is_office = self._is_preposition(read_words(text[last:])[0])
+        is_office = is_office and not any(self.cue.fullmatch(word) for word in between)
         if not (is_noun and is_person and is_office):
             return None
         return Phrase(name["name"], name.start("name"))
@@ -435,6 +461,22 @@ class Grammar(Vocabulary):
         is_name = len(words) in range(2, 5) and all(word.is_capital for word in words)
         return words if is_name and self.has_name(words) else ()
 
+    def agent(self, subject: str, cue: str, gap: str) -> Phrase | None:
+        """The speaker behind the participle of a passive: (è stato) "definito da Ann Lee" (“…”)."""
+        by = self.passive_by.match(gap.lstrip())
+        if by is None or not self.is_passive(subject, cue):
+            return None
+        start = len(gap) - len(gap.lstrip()) + by.end()
+        name = self.after_verb(gap[start:]) or self.noun_after(gap[start:])
+        is_adverb = name is not None and bare(name.text) in self.fillers | self.common
+        return Phrase(name.text, start + name.start) if name and not is_adverb else None
+
+    def cleft_speaker(self, subject: str, cue: str) -> Phrase | None:
+        """The speaker between a verb and an infinitive: "è stato Ann Lee a" (dire)."""
+        cleft = self.cleft.search(subject) if self.is_nonfinite(cue) else None
+        name = self.after_verb(cleft["speaker"]) if cleft else None
+        return Phrase(name.text, cleft.start("speaker") + name.start) if cleft and name else None
+
     def before_quotation(self, left: str) -> Phrase | None:
         """The speaker in the text before a quotation that the verb follows: "Ann Lee, dün" (“…” dedi).
 
@@ -492,6 +534,8 @@ class Grammar(Vocabulary):
             first += 1
         while first < last and self._is_filler(words[last - 1]):
             last -= 1
+        while self.has_wide_attributions and first < last - 1 and self._is_time(words[first]):
+            first += 1
         words = words[first:last]
         while words and not self._may_begin(words[0]):
             words = words[1:]
@@ -518,6 +562,10 @@ class Grammar(Vocabulary):
                 return words[next((first for first in range(n) if self._is_person(words[first])), n) :]
             return words[n:]
         return words
+
+    def _is_time(self, word: Word) -> bool:
+        """Whether a word may stand before a subject and is no part of it: "Venerdì il ministro"."""
+        return word.bare in self.fillers - self.auxiliaries - self.articles
 
     def _leave_clause(self, words: Sequence[Word]) -> Sequence[Word]:
         """The speaker in the words before a verb, which may be a clause with verbs of its own.

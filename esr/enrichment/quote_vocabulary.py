@@ -15,6 +15,7 @@ from esr.enrichment.quote_words import (
     either,
     filled,
     joining,
+    read_words,
     verb_pattern,
     word_set,
 )
@@ -85,6 +86,8 @@ class Vocabulary:
         self.particles: frozenset[str] = word_set(lists.particles)
         self.of_many: frozenset[str] = word_set(lists.of_many)
         self.as_in: frozenset[str] = word_set(lists.as_in)
+        self.participles: tuple[str, ...] = tuple(lists.participles.split())
+        self.actives: frozenset[str] = word_set(lists.actives)
         self.read: frozenset[str] = frozenset(word.replace("_", " ") for word in lists.read.split())
         self.person_endings: tuple[str, ...] = tuple(lists.person_endings.split())
         self.nonfinite: tuple[str, ...] = tuple(lists.nonfinite.split())
@@ -168,6 +171,23 @@ class Vocabulary:
     def passive_by(self) -> re.Pattern[str]:
         """A preposition before a speaker, behind a participle: "come riferito da" (Ann Lee)."""
         return re.compile(rf"(?<!\w)(?:{either(self._lists.passive_by)}){_END_OF_PREPOSITION}")
+
+    @cached_property
+    def agent_before_colon(self) -> re.Pattern[str]:
+        """An agent before a colon, without a verb of speech: "dedicato a Bo Day da Ann Lee:"."""
+        by = rf"(?<!\w)(?:{either(self._lists.passive_by)}){_END_OF_PREPOSITION}"
+        return re.compile(rf"{by}(?P<agent>[^,;:“”«»\"]{{2,60}}):\s*$")
+
+    @cached_property
+    def cleft(self) -> re.Pattern[str]:
+        """A verb, a speaker and what leads to an infinitive: "è stato Ann Lee a" (dire)."""
+        verbs, to = either(self._lists.cleft), either(self._lists.infinitive)
+        return re.compile(rf"(?<![\w’'])(?i:{verbs})\s+(?P<speaker>[^,;:]{{2,80}}?)\s+(?:{to})\s*$")
+
+    @cached_property
+    def taken_up(self) -> re.Pattern[str]:
+        """The beginning of a sentence that takes up what is quoted before it: "Lo" (ha detto Ann Lee)."""
+        return re.compile(rf"(?:{either(self._lists.taken_up)})(?!\w)", re.IGNORECASE)
 
     @cached_property
     def cue(self) -> re.Pattern[str]:
@@ -296,8 +316,18 @@ class Vocabulary:
         return next((match for match in cue.finditer(text) if self.is_verb(text, match)), None)
 
     def is_nonfinite(self, cue: str) -> bool:
-        """Whether a verb has no subject after it: an infinitive or a gerund."""
-        return bool(self.nonfinite) and cue.lower().endswith(self.nonfinite)
+        """Whether a verb has no subject after it: an infinitive or a gerund, also one in several words."""
+        return bool(self.nonfinite) and cue.lower().partition(" ")[0].endswith(self.nonfinite)
+
+    def is_passive(self, subject: str, cue: str) -> bool:
+        """Whether a verb is a participle without an auxiliary of the active: "è stato" (definito)."""
+        if not self.participles or not cue.endswith(self.participles):
+            return False
+        words = read_words(subject)
+        while words and self._is_filler(words[-1]):
+            if words.pop().bare in self.actives:
+                return False
+        return True
 
     def leads_to_name(self, word: str) -> bool:
         """Whether a word, perhaps with a colon, says that a name or a title follows: "el libro «…»"."""
@@ -316,8 +346,12 @@ def _asides(lists: WordLists) -> re.Pattern[str]:
     """The pattern of what may be between a verb and its speaker: "disse" (em nota à Reuters) "Ann Lee"."""
     addressed = (
         rf"(?:{either(lists.addressed)})\s+(?:(?:{either(lists.media)})\s+)?"
-        rf"(?!(?i:{either(lists.titles)})(?!\w)){CAPITAL}[\w.-]*"
+        rf"(?!(?i:{either(lists.titles)})(?!\w))(?:{CAPITAL}[\w.-]*|\d+)"
         rf"(?=\s+(?:{CAPITAL}|(?:{either(lists.articles)})\s))"
+    )
+    addressed += (
+        rf"|(?:{either(lists.addressed)})\s+(?:{either(lists.media)})"
+        rf"(?=\s+(?:{either(lists.articles)})\s[a-zß-ÿ])"
     )
     manner = (
         rf"(?:{either(lists.manner)})(?:\s+(?!(?:{either(lists.prepositions)})(?!\w))[^\W\dA-ZÀ-Ý][\w’']*){{1,3}}"

@@ -129,6 +129,11 @@ class WordLists(Struct, frozen=True):
     nominal         endings of verbs in what a verb behind reports: "“…” değiştiğini" (söyledi)
     according       words behind a source before a clause: "habere göre," (Ann Lee “…” dedi)
     passive_by      "by" before a speaker, behind a participle: "come riferito da Ann Lee"
+    participles     endings of participles, which a passive has: "definito da Ann Lee"
+    actives         auxiliaries of the active, behind which no agent is: "ha" (detto da Roma)
+    cleft           verbs before a speaker and an infinitive: "è stato Ann Lee" (a dire)
+    infinitive      prepositions before that infinitive
+    taken_up        words that begin the sentence behind a quotation that they stand for: "Lo" (ha detto)
     before          a pattern that ends at a quotation, with the groups `speaker` and `cue`, for languages
                     without blanks; <<cues>> stands for the words of that list
     after           a pattern that begins after a quotation, likewise
@@ -203,6 +208,11 @@ class WordLists(Struct, frozen=True):
     nominal: str = ""
     according: str = ""
     passive_by: str = ""
+    participles: str = ""
+    actives: str = ""
+    cleft: str = ""
+    infinitive: str = ""
+    taken_up: str = ""
     before: str = "(?!)"
     after: str = "(?!)"
     clause: str = "(?!)"

@@ -153,3 +153,96 @@ def test_a_party_behind_a_name_is_no_part_of_it() -> None:
 )
 def test_a_title_is_no_quotation(language: str, text: str) -> None:
     assert find_in_text(text, language) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker"),
+    [
+        ("Il piano è stato definito da Anna Verdi «un insulto a tutti noi».", "Anna Verdi"),
+        (
+            "Una visita bollata come «un insulto a tutti noi» da Anna Verdi, portavoce del partito.",
+            "Anna Verdi",
+        ),
+        ("Il governo è accusato dagli utenti di avere «un conto aperto con noi».", "utenti"),
+        ("Ecco il messaggio dedicato a Carlo Neri da Anna Verdi: «I lavori costano troppo».", "Anna Verdi"),
+        ("Lo slogan «i lavori costano troppo» gridato da Anna Verdi, piace a tutti.", "Anna Verdi"),
+        (
+            "Come riportato alla stampa, Anna Verdi ha definito la legge «un insulto a tutti noi».",
+            "Anna Verdi",
+        ),
+        ("Anna Verdi l'ha definita «un insulto a tutti noi».", "Anna Verdi"),
+    ],
+)
+def test_the_agent_of_a_passive_is_the_speaker(text: str, speaker: str) -> None:
+    assert speakers_in(text, "it") == [speaker]
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker"),
+    [
+        ("È stata Anna Verdi ad affermare che i lavori «costano troppo per tutti».", "Anna Verdi"),
+        (
+            "Ieri c'era l'addio di Anna Verdi, che lascia il partito, affermando che «costa davvero troppo».",
+            "Anna Verdi",
+        ),
+        (
+            "A parlare sono fonti di maggioranza che affermano che «i lavori costano troppo».",
+            "fonti di maggioranza",
+        ),
+        (
+            "Il collega della Camera, il popolare Carlo Verdi, ha detto: «I lavori costano troppo».",
+            "Carlo Verdi",
+        ),
+        (
+            "Venerdì il ministro della Difesa, Carlo Verdi, ha detto: «I lavori costano troppo».",
+            "Carlo Verdi",
+        ),
+        ("In aula Verdi ha detto la sua su Anna Neri, aggiungendo che «i lavori costano troppo».", "Verdi"),
+    ],
+)
+def test_words_between_a_speaker_and_the_verb_are_passed_over(text: str, speaker: str) -> None:
+    assert speakers_in(text, "it") == [speaker]
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker"),
+    [
+        ("«I lavori costano troppo». Lo ha detto Anna Verdi.", "Anna Verdi"),
+        ("«I lavori costano troppo»: è quanto afferma Anna Verdi.", "Anna Verdi"),
+        ("«I lavori costano troppo», è la tesi di Anna Verdi.", "Anna Verdi"),
+        ("«I lavori costano troppo», secondo quanto riportato da Anna Verdi.", "Anna Verdi"),
+        ("«I lavori costano troppo», a meno che non piova, ha scritto Verdi.", "Verdi"),
+        (
+            "I lavori «costano troppo per tutti» ogni anno, ha detto il ministro Carlo Verdi.",
+            "il ministro Carlo Verdi",
+        ),
+        ("«I lavori costano troppo», ha gridato alla folla Anna Verdi.", "Anna Verdi"),
+        ("«I lavori costano troppo», racconta al quotidiano la madre.", "la madre"),
+    ],
+)
+def test_a_speaker_may_be_far_behind_the_quotation(text: str, speaker: str) -> None:
+    assert speakers_in(text, "it") == [speaker]
+
+
+def test_the_second_of_two_joined_quotations_has_the_speaker_of_the_first() -> None:
+    text = "La Società Verdi ha definito la legge una «follia» e un «tentativo di fermare tutti»."
+    assert speakers_in(text, "it") == ["La Società Verdi"]
+
+
+def test_an_agency_behind_the_quotation_does_not_speak_for_somebody_with_a_verb() -> None:
+    text = (
+        "Anna Verdi ha detto che i nuovi lavori nel centro «costano troppo per tutti noi», secondo Reuters."
+    )
+    assert speakers_in(text, "it") == ["Anna Verdi"]
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker"),
+    [
+        ("Verdi lo ripete spesso: «Tutto è ormai perduto per noi».", "Verdi"),
+        ("Comitato dei lavori: «Il porto resta chiuso per un anno».", "Comitato"),
+        ("Conclusione: «Il porto resta chiuso per un anno».", None),
+    ],
+)
+def test_the_first_word_of_a_sentence_speaks_if_it_is_a_subject(text: str, speaker: str | None) -> None:
+    assert speakers_in(text, "it") == [speaker]
