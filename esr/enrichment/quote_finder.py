@@ -116,10 +116,8 @@ class _Finder:
         source = self._source(start, end, low, high)
         if source is not None and not self._is_mostly_quoted(source, n, end):
             source = None
-        if source is None and is_part and words >= _MIN_WORDS:
-            source = self._source_of_clause(start, n) or self._source_behind_sentence(end, high)
         if source is None and is_part:
-            source = self._source_of_list(n, between)
+            source = self._source_of_part(n, words, low, high)
         if source is None and is_named:
             return None
         if source is None or source.speaker is None:
@@ -127,11 +125,7 @@ class _Finder:
         if source is not None and source.speaker is None:
             source = self._with_subject_before_title(source, n, start, previous)
         if source is not None and source.speaker is None:
-            source = self._with_marked_speaker(source, start, end)
-            if source.speaker is None:
-                source = self._with_speaker_behind_marks(source, n, end)
-            if source.cue_at < start and self._grammar.is_nonfinite(source.cue):
-                source = self._with_later_subject(source, end)
+            source = self._with_other_speaker(source, n, start, end)
         if source is not None and source.speaker is not None:
             source = self._with_name_behind_marks(source, n)
         is_shown = source is not None and source.is_near
@@ -176,6 +170,14 @@ class _Finder:
         clause = self._text[self._clause_start(start, low) : start].rstrip()
         is_led_to = clause.endswith((":", "："))
         return not self._grammar.has_capitals and bool(re.search(r"\w", clause)) and not is_led_to
+
+    def _source_of_part(self, n: int, words: int, low: int, high: int) -> Source | None:
+        """The source of a part of a clause, which has some words."""
+        start, end = self._spans[n][0][0], self._spans[n][-1][1]
+        source = None
+        if words >= _MIN_WORDS:
+            source = self._source_of_clause(start, n) or self._source_behind_sentence(end, high)
+        return source or self._source_of_list(n, self._text[low:start])
 
     def _source_of_first_words(self, clause: str, start: int) -> Source | None:
         """The source of a quotation that no verb governs: the name with which its clause begins."""
@@ -362,6 +364,15 @@ class _Finder:
         if name is None or (name.text.lower() in rules.all_pronouns and not rules.has_bare_nouns):
             return source
         return source._replace(speaker=name.text, at=name.start)
+
+    def _with_other_speaker(self, source: Source, n: int, start: int, end: int) -> Source:
+        """A source with a speaker who is a name in marks, or is behind the quotation."""
+        source = self._with_marked_speaker(source, start, end)
+        if source.speaker is None:
+            source = self._with_speaker_behind_marks(source, n, end)
+        if source.cue_at < start and self._grammar.is_nonfinite(source.cue):
+            source = self._with_later_subject(source, end)
+        return source
 
     def _with_marked_speaker(self, source: Source, start: int, end: int) -> Source:
         """A source whose speaker is a name in marks directly next to the verb: "pisze „Życie”"."""
@@ -579,15 +590,9 @@ class _Finder:
         if "." in last and text[end : end + 1] not in (",", "،") and not text[at].islower():
             return None
         right = text[at : min(high, self._joined.sentence_end(at), at + _REACH)]
-        if (by := rules.by.match(right)) and (name := rules.after_by(by[0], right[by.end() :])):
-            return _source_of(name, at + by.end(), by[0], at)
-        if goes_on and (by := rules.by_after.match(right)) and (name := rules.after_verb(right[by.end() :])):
-            rest = right[by.end() + name.start + len(name.text) :]
-            if not rules.cue_after.search(rest):
-                return _source_of(name, at + by.end(), by[0], at)
+        if (source := self._source_without_verb_after(right, at, goes_on)) is not None:
+            return source
         cue = rules.find_cue(rules.cue_after, right)
-        if (noun := self._source_of_noun_after(right, at)) is not None:
-            return noun
         if cue is None:
             return self._source_of_new_cue(right, at) if goes_on else None
         left = right[: cue.start()]
@@ -597,9 +602,9 @@ class _Finder:
         if inverted and not words:
             return _source_of(Phrase(inverted[1], inverted.start(1)), at, cue[0], at + cue.start())
         behind = right[cue.end() :]
-        is_by = bool(words) and words[-1] in rules.as_in and rules.passive_by.match(behind.lstrip())
-        if is_by and len(words) <= 2 and (name := rules.after_verb(behind.lstrip()[is_by.end() :])):
-            return _source_of(name, at + len(right) - len(behind.lstrip()) + is_by.end(), cue[0], at)
+        is_reported = 0 < len(words) <= 2 and words[-1] in rules.as_in
+        if is_reported and (agent := rules.agent("", cue[0], behind)):
+            return _source_of(agent, at + cue.end(), cue[0], at)  # "secondo quanto riferito da Ann Lee"
         if not words or (len(words) == 1 and words[0] in rules.as_in):
             place = rules.read_in.match(behind.lstrip()) if cue[0].lower() in rules.read else None
             if place and (name := rules.noun_after(behind.lstrip()[place.end() :])):
@@ -621,6 +626,17 @@ class _Finder:
             return None
         name = rules.before_verb(left)
         return _source_of(name, at, cue[0], at + cue.start()) if name else None
+
+    def _source_without_verb_after(self, right: str, at: int, goes_on: bool) -> Source | None:
+        """The source that something else than a verb shows after a quotation: "…," according to Ann Lee."""
+        rules = self._grammar
+        if (by := rules.by.match(right)) and (name := rules.after_by(by[0], right[by.end() :])):
+            return _source_of(name, at + by.end(), by[0], at)
+        if goes_on and (by := rules.by_after.match(right)) and (name := rules.after_verb(right[by.end() :])):
+            rest = right[by.end() + name.start + len(name.text) :]
+            if not rules.cue_after.search(rest):
+                return _source_of(name, at + by.end(), by[0], at)
+        return self._source_of_noun_after(right, at)
 
     def _speaker_behind_clause(self, left: str, behind: str) -> Phrase | None:
         """The speaker behind a clause and a verb that is set off: (“…”, benché piova,) "ha scritto Lee"."""
@@ -692,11 +708,7 @@ class _Finder:
             left = text[clause : len(head)]
         if (source := self._source_without_verb(left, clause)) is not None:
             return source
-        cues = list(rules.cue.finditer(left))
-        if rules.has_wide_attributions:  # "ha definito la legge" (una “…”)
-            cues = [cue for cue in cues if rules.is_verb(left, cue)]
-        cues = cues or list(rules.cue_before.finditer(left))
-        for cue in reversed(cues):
+        for cue in reversed(self._cues_before(left)):
             gap = left[cue.end() :]
             if len(gap) > _REACH_BEFORE:
                 return None
@@ -704,9 +716,7 @@ class _Finder:
                 continue
             if _SENTENCE_WITHIN.search(gap):
                 return None
-            is_near = len(gap.split()) <= _MIN_WORDS or bool(_LEADS_TO.search(gap))
-            if rules.has_wide_attributions and "," not in gap and not rules.cue.fullmatch(cue[0]):
-                is_near = is_near or len(gap.split()) <= _LONG  # "ha definito la legge sul lavoro"
+            is_near = self._is_near(cue[0], gap)
             subject = left[: cue.start()]
             name, offset, content = None, 0, cue.end()
             is_set_off = self._is_set_off(subject)
@@ -718,9 +728,8 @@ class _Finder:
             is_participle = cue[0].endswith("ing") or (
                 rules.has_named_appositions and rules.is_nonfinite(cue[0])
             )
-            if is_participle and is_set_off:
-                name = rules.subject(subject)  # "Ann Lee met Bo Day, saying"
-                name = name or self._subject_of_earlier_verb(subject)
+            if is_participle and is_set_off:  # "Ann Lee met Bo Day, saying"
+                name = rules.subject(subject) or self._subject_of_earlier_verb(subject)
             elif cue[0].lower() in rules.read and (place := self._place_read(subject, cue[0], gap)):
                 name, offset = place
             elif (is_set_off and cue[0] in rules.inserted) or self._is_compared(subject):
@@ -752,6 +761,20 @@ class _Finder:
                 cue_at = clause + cue.start()
                 return _source_of(name, clause + offset, cue[0], cue_at, is_near, clause + content)
         return None
+
+    def _cues_before(self, left: str) -> list[re.Match[str]]:
+        """The verbs of speech before a quotation, or else those that report only directly before it."""
+        rules = self._grammar
+        cues = list(rules.cue.finditer(left))
+        if rules.has_wide_attributions:  # "ha definito la legge" (una “…”)
+            cues = [cue for cue in cues if rules.is_verb(left, cue)]
+        return cues or list(rules.cue_before.finditer(left))
+
+    def _is_near(self, cue: str, gap: str) -> bool:
+        """Whether a verb is almost next to a quotation, or has an object: "definì la legge sul lavoro"."""
+        rules, words = self._grammar, gap.split()
+        may_have_object = rules.has_wide_attributions and "," not in gap and not rules.cue.fullmatch(cue)
+        return len(words) <= (_LONG if may_have_object else _MIN_WORDS) or bool(_LEADS_TO.search(gap))
 
     def _source_without_verb(self, left: str, clause: int) -> Source | None:
         """The source that something else than a verb shows before a quotation: "According to Ann Lee"."""

@@ -88,27 +88,8 @@ class Grammar(Vocabulary):
                 segments[-1].append(word)
         if not segments[-1]:  # a comma before the verb closes an apposition
             segments = [segment for segment in segments if segment]
-            for segment, apposition in zip(segments[-2::-1], segments[:0:-1], strict=True):
-                if segment[0].bare in self.subordinators:
-                    continue
-                name = self._name_at_end(segment) if apposition[0].bare in self.conjunctions else ()
-                if self.has_name(name):
-                    return self._cut(left, name)
-                if self.has_named_appositions and self._is_set_off(segment) and segment is not segments[0]:
-                    continue
-                if segment[0].bare in self.conjunctions:
-                    continue
-                phrase = self._leave_clause(self._noun_phrase(segment))
-                if self.has_bare_nouns and apposition[0].bare in self.relatives:
-                    phrase = phrase if _is_full_name(segment[:2]) else self._name_at_end(segment)
-                if self._is_named_by(apposition, phrase):
-                    phrase = self._name_at_end(apposition)
-                is_noun = self.has_bare_nouns and bool(phrase) and self._is_described(phrase[0])
-                if (self.has_name(phrase) or is_noun) and not self._is_object(phrase):
-                    is_name = self._is_office(phrase) or any(w.bare in self.persons for w in segment)
-                    is_name = is_name and len(apposition) > 1
-                    is_name = is_name and all(word.is_capital for word in apposition)
-                    return self._cut(left, apposition if is_name else phrase)
+            if (name := self._before_apposition(left, segments)) is not None:
+                return name
             if any(segment[0].bare in self.subordinators for segment in segments):
                 return self.subject(left)
         last: Sequence[Word] = segments[-1] if segments else ()
@@ -126,6 +107,31 @@ class Grammar(Vocabulary):
         start = last[0].start if last else 0
         subject = self.subject(left[start:])
         return self.subject(left) if subject is None else Phrase(subject.text, subject.start + start)
+
+    def _before_apposition(self, left: str, segments: Sequence[Sequence[Word]]) -> Phrase | None:
+        """The speaker before the last of the segments between commas: "Ann Lee, a manager," (said)."""
+        for segment, apposition in zip(segments[-2::-1], segments[:0:-1], strict=True):
+            if segment[0].bare in self.subordinators:
+                continue
+            name = self._name_at_end(segment) if apposition[0].bare in self.conjunctions else ()
+            if self.has_name(name):
+                return self._cut(left, name)
+            if self.has_named_appositions and self._is_set_off(segment) and segment is not segments[0]:
+                continue
+            if segment[0].bare in self.conjunctions:
+                continue
+            phrase = self._leave_clause(self._noun_phrase(segment))
+            if self.has_bare_nouns and apposition[0].bare in self.relatives:
+                phrase = phrase if _is_full_name(segment[:2]) else self._name_at_end(segment)
+            if self._is_named_by(apposition, phrase):
+                phrase = self._name_at_end(apposition)
+            is_noun = self.has_bare_nouns and bool(phrase) and self._is_described(phrase[0])
+            if (self.has_name(phrase) or is_noun) and not self._is_object(phrase):
+                is_name = self._is_office(phrase) or any(w.bare in self.persons for w in segment)
+                is_name = is_name and len(apposition) > 1
+                is_name = is_name and all(word.is_capital for word in apposition)
+                return self._cut(left, apposition if is_name else phrase)
+        return None
 
     def _noun_before(self, left: str) -> Phrase | None:
         """The noun directly before a verb that mostly follows it: "لكن وسائل الإعلام" (أشارت)."""

@@ -62,24 +62,10 @@ class Vocabulary:
         self.never_before: frozenset[str] = word_set(lists.never_before)
         self.bodies: frozenset[str] = word_set(lists.bodies)
         self.inserted: frozenset[str] = frozenset(word.replace("_", " ") for word in lists.inserted.split())
-        self.is_subject_first: bool = lists.order == "subject-first"
-        self.is_verb_first: bool = lists.order == "verb-first"
-        self.is_caseless: bool = lists.letters == "caseless"
-        self.has_capitals: bool = not lists.letters
-        self.is_unspaced: bool = lists.letters == "unspaced"
-        self.has_works_in_marks: bool = lists.works == "yes"
-        self.may_begin_with_name: bool = lists.first_words == "names"
-        self.drops_subjects: bool = lists.subjects == "dropped"
-        self.has_bare_nouns: bool = lists.nouns == "bare"
         self.persons: frozenset[str] = word_set(lists.persons)
         self.subordinators: frozenset[str] = word_set(lists.subordinators)
         self.manners: frozenset[str] = word_set(lists.manners)
         self.objects: tuple[str, ...] = tuple(lists.objects.split())
-        self.set_off: int | None = int(lists.set_off) if lists.set_off else None
-        self.has_dashes: bool = lists.dashes == "yes"
-        self.has_named_appositions: bool = lists.appositions == "named"
-        self.has_wide_attributions: bool = lists.attributions == "wide"
-        self.has_marked_sources: bool = lists.sources == "marked"
         self.inverted: re.Pattern[str] = re.compile(rf"-(?:t-)?({either(lists.inverted)})(?![\w-])")
         self._elided: re.Pattern[str] = re.compile(rf"(?<![\w’'-])(?:{either(lists.elided)})$")
         self._joined_words: re.Pattern[str] = re.compile(rf"^(?:{either(lists.elided)})(?=\w)")
@@ -99,6 +85,23 @@ class Vocabulary:
         self.pattern_before: re.Pattern[str] = filled(lists.before, lists)
         self.pattern_after: re.Pattern[str] = filled(lists.after, lists)
         self.pattern_of_clause: re.Pattern[str] = filled(lists.clause, lists)
+        self._read_settings(lists)
+
+    def _read_settings(self, lists: WordLists) -> None:
+        self.is_subject_first: bool = lists.order == "subject-first"
+        self.is_verb_first: bool = lists.order == "verb-first"
+        self.is_caseless: bool = lists.letters == "caseless"
+        self.has_capitals: bool = not lists.letters
+        self.is_unspaced: bool = lists.letters == "unspaced"
+        self.has_works_in_marks: bool = lists.works == "yes"
+        self.may_begin_with_name: bool = lists.first_words == "names"
+        self.drops_subjects: bool = lists.subjects == "dropped"
+        self.has_bare_nouns: bool = lists.nouns == "bare"
+        self.set_off: int | None = int(lists.set_off) if lists.set_off else None
+        self.has_dashes: bool = lists.dashes == "yes"
+        self.has_named_appositions: bool = lists.appositions == "named"
+        self.has_wide_attributions: bool = lists.attributions == "wide"
+        self.has_marked_sources: bool = lists.sources == "marked"
 
     # These are compiled when they are first used: who asks for a pronoun or a title needs none.
 
