@@ -16,10 +16,10 @@ The National Corpus of Polish and KPWr have another format, from which `FOLDER/p
 
     python -m benchmarks.studies.quotation_languages nkjp-nested-simplified-v2.iob
 
-and `FOLDER/fr_ntrex-ud-all.conllu` likewise from `newstest2019-ref.fra.txt` of NTREX-128. The parts of French
-Sequoia are joined to `FOLDER/fr_sequoia-ud-all.conllu`. The Italian sentences of CheckThat! are in tables:
-`FOLDER/it_checkthat-ud-all.conllu` is the output for `train_it.tsv`, `dev_it.tsv`, `dev_test_it.tsv` and
-`test_it_labeled.tsv`, one after the other.
+and `FOLDER/fr_ntrex-ud-all.conllu` likewise from `newstest2019-ref.fra.txt` of NTREX-128, as those of other
+languages are. The parts of French Sequoia are joined to `FOLDER/fr_sequoia-ud-all.conllu`. The Italian
+sentences of CheckThat! are in tables: `FOLDER/it_checkthat-ud-all.conllu` is the output for `train_it.tsv`,
+`dev_it.tsv`, `dev_test_it.tsv` and `test_it_labeled.tsv`, one after the other.
 """
 
 from __future__ import annotations
