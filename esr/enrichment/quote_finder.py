@@ -134,11 +134,7 @@ class _Finder:
             before = previous.source if previous else None
             if source.speaker is None and before and self._in_sentence_of(previous, start):
                 source = source._replace(speaker=before.speaker, at=before.at)
-            if source.speaker is None and self._grammar.is_subject_first:
-                first, left = self._sentence_before(start, n)
-                name = self._grammar.before_quotation(left)
-                source = source._replace(speaker=name.text, at=first + name.start) if name else source
-            if source.speaker is None and self._grammar.drops_subjects:
+            if source.speaker is None:
                 source = self._with_subject(source, n, start)
             if not self._is_next_to_verb(source) and not self._may_say(source, quoted):
                 source = source._replace(speaker=None, at=source.cue_at)
@@ -359,6 +355,13 @@ class _Finder:
 
     def _with_subject(self, source: Source, n: int, start: int) -> Source:
         """A source whose verb has no subject of its own, with that of the clause before the quotation."""
+        rules = self._grammar
+        if rules.is_subject_first:
+            first, left = self._sentence_before(start, n)
+            name = rules.before_quotation(left)
+            source = source._replace(speaker=name.text, at=first + name.start) if name else source
+        if source.speaker is not None or not rules.drops_subjects:
+            return source
         name = self._earlier_subject(min(source.cue_at, start), n)
         rules = self._grammar
         if name is None or (name.text.lower() in rules.all_pronouns and not rules.has_bare_nouns):
@@ -620,9 +623,8 @@ class _Finder:
             return Source(None, at + cue.start(), cue[0], at + cue.start(), False)
         if name := self._speaker_behind_clause(left, behind):
             return _source_of(name, at + cue.end(), cue[0], at + cue.start(), False)
-        if words[0] in rules.openers or is_adverbial or re.search("[;:]", left):
-            return None
-        if rules.is_nonfinite(cue[0]) and not rules.has_bare_nouns:
+        is_other = is_adverbial or (rules.is_nonfinite(cue[0]) and not rules.has_bare_nouns)
+        if words[0] in rules.openers or is_other or re.search("[;:]", left):
             return None
         name = rules.before_verb(left)
         return _source_of(name, at, cue[0], at + cue.start()) if name else None
@@ -717,17 +719,15 @@ class _Finder:
             if _SENTENCE_WITHIN.search(gap):
                 return None
             is_near = self._is_near(cue[0], gap)
-            subject = left[: cue.start()]
+            subject, cue_at = left[: cue.start()], clause + cue.start()
             name, offset, content = None, 0, cue.end()
             is_set_off = self._is_set_off(subject)
             if not self._is_compared(subject) and (agent := rules.agent(subject, cue[0], gap)):
-                return _source_of(agent, clause + cue.end(), cue[0], clause + cue.start())
+                return _source_of(agent, clause + cue.end(), cue[0], cue_at)
             if cleft := rules.cleft_speaker(subject, cue[0]):
-                at = clause + cue.start()
-                return _source_of(cleft, clause, cue[0], at, is_near, clause + cue.end())
-            is_participle = cue[0].endswith("ing") or (
-                rules.has_named_appositions and rules.is_nonfinite(cue[0])
-            )
+                return _source_of(cleft, clause, cue[0], cue_at, is_near, clause + content)
+            is_participle = cue[0].endswith("ing")
+            is_participle |= rules.has_named_appositions and rules.is_nonfinite(cue[0])
             if is_participle and is_set_off:  # "Ann Lee met Bo Day, saying"
                 name = rules.subject(subject) or self._subject_of_earlier_verb(subject)
             elif cue[0].lower() in rules.read and (place := self._place_read(subject, cue[0], gap)):
@@ -758,7 +758,6 @@ class _Finder:
             if name is None:
                 name, offset = rules.subject(subject), 0
             if name is not None or is_near:
-                cue_at = clause + cue.start()
                 return _source_of(name, clause + offset, cue[0], cue_at, is_near, clause + content)
         return None
 
