@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from html import escape
+from html import escape, unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, cast
@@ -249,6 +249,12 @@ def test_the_selects_offer_what_is_registered(client: FlaskClient) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["arguments", "endpoint", "function", "self", "period", "class", "a b"])
+def test_an_unknown_argument_is_named_whatever_it_is_called(client: FlaskClient, name: str) -> None:
+    refused = client.get("/search", query_string={"q": "storm", name: "1"})
+    assert refused.status_code == 400 and f"Unknown argument {name!r}" in unescape(refused.text)
+
+
 def test_the_arguments_of_the_address_reach_the_index(client: FlaskClient, index: FakeIndex) -> None:
     client.get("/search.json?q=storm&k=3&fold=no&passages=no&source=x&document=a&candidates=all")
     assert index.last_search is not None

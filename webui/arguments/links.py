@@ -32,7 +32,7 @@ class Links:
     arguments: Pairs
     _starts: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def to(self, endpoint: str = "results", **changes: str | None) -> str:
+    def to(self, endpoint: str = "results", /, **changes: str | None) -> str:
         """This or another page with some arguments changed; None removes an argument."""
         if len(changes) == 1 and "id" in changes and changes["id"] is not None:
             return self._start(endpoint) + _quote(changes["id"])
@@ -72,14 +72,14 @@ class Links:
         """Whether the query has a word or a phrase, which some views show in context."""
         return _has_node(self.first("q") or "", self.first("literal") == "yes")
 
-    def with_value(self, name: str, value: str, **changes: str | None) -> str:
+    def with_value(self, name: str, value: str, /, **changes: str | None) -> str:
         """The results with one more value of a repeatable argument, and with other arguments changed."""
         return _address("results", [*change_arguments(self.arguments, **changes), (name, value)])
 
     def without_value(self, name: str, value: str, endpoint: str = "results") -> str:
         return _address(endpoint, [pair for pair in self.arguments if pair != (name, value)])
 
-    def during(self, endpoint: str, period: str, **changes: str | None) -> str:
+    def during(self, endpoint: str, period: str, /, **changes: str | None) -> str:
         """A page of the days of a period (a day, week, month or year) within the dates of this page."""
         after, before = self.first("after"), self.first("before")
         if not after or parse_date_start(after) < parse_date_start(period):
@@ -145,8 +145,8 @@ def split_links(query_string: bytes, settings: Settings, taker: str, *names: str
     return Links(stated), Links([pair for pair in stated if pair[0] not in left_out])
 
 
-def change_arguments(arguments: Pairs, **changes: str | None) -> list[tuple[str, str]]:
-    """The arguments with some changed; None removes an argument."""
+def change_arguments(arguments: Pairs, /, **changes: str | None) -> list[tuple[str, str]]:
+    """The arguments with some changed, whatever they are called; None removes an argument."""
     unchanged = [(name, value) for name, value in arguments if name not in changes]
     return [*unchanged, *((name, value) for name, value in changes.items() if value is not None)]
 

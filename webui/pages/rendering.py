@@ -62,7 +62,7 @@ class CallingContext(Context):
     """Calls the functions in templates without checking whether they take the context: none does."""
 
     @internalcode
-    def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def call(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         # Only functions that take the context get these.
         kwargs.pop("_block_vars", None)
         kwargs.pop("_loop_vars", None)
