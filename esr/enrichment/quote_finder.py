@@ -23,6 +23,8 @@ _MIN_WORDS, _LONG = 3, 8
 """Minimum words of a quotation, and of one within a sentence that no verb governs."""
 _REACH_OF_CLAUSE = 300
 """Maximum characters between a verb and a part of what the clause after it reports."""
+_FEW_IN_TITLE = 4
+"""Maximum words of a title in a list: "“Rano”, “Most na rzece”, “Noc”"."""
 _LONGEST_TITLE = 12
 """Minimum words of a quotation that may otherwise be a title."""
 _REACH_OF_NAME = 60
@@ -146,7 +148,9 @@ class _Finder:
         if headline is not None and self._may_say(headline, quoted):
             return Quotation(pieces, headline, False)
         clause = self._text[self._clause_start(start, low) : start]
-        if not re.search(r"\w", clause) and self._is_sentence(quoted, end):
+        is_listed = self._grammar.has_works_in_marks and clause.strip() == ","
+        is_listed = is_listed and words <= _FEW_IN_TITLE and not is_part and not _SENTENCE_END.search(quoted)
+        if not is_listed and not re.search(r"\w", clause) and self._is_sentence(quoted, end):
             if previous is None:
                 return Quotation(pieces, None, False)
             follows = "\n" not in self._text[previous.pieces[-1][1] : start]
@@ -156,7 +160,7 @@ class _Finder:
             is_speaker = previous.source is not None and start <= previous.source.at < end
             return None if is_speaker else Quotation(pieces, previous.source, True)
         is_led_to = self._is_led_to(between, quoted, end)
-        if is_work or not (is_led_to or self._is_long(start, end, words, is_part)):
+        if is_work or is_listed or not (is_led_to or self._is_long(start, end, words, is_part)):
             return None
         source = self._source_of_first_words(clause, start)
         return Quotation(pieces, source if self._may_say(source, quoted) else None, False)

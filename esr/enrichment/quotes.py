@@ -17,7 +17,7 @@ from esr.text.document import CERTAIN, PROBABLE, Document, Quote
 
 __all__ = ["VERSION", "JoinedText", "find_quotations", "find_quotes"]
 
-VERSION = 20
+VERSION = 21
 """Increment it when the rules change."""
 _WINDOW = 3
 """Number of sentences before a pronoun that may have its name, if paragraphs are unknown."""
