@@ -318,15 +318,22 @@ class Outbox:
                 connection.execute(table.update().where(table.c.id.in_(ids)).values(state="waiting"))
             return len(dead)
 
-    def take(self, now: datetime) -> Delivery | None:
-        """Take the next delivery that is to be sent, so that no other process does; None if there is none."""
+    def take(self, now: datetime, paused: Collection[str] = ()) -> Delivery | None:
+        """Take the next delivery that is to be sent, so that no other process does; None if there is none.
+
+        Deliveries of the searches `paused` are left.
+        """
         table, moment = tables.deliveries, write_time(now)
         is_due = (table.c.state == "waiting") & (table.c.next_at <= moment)
         is_left = (table.c.state == "sending") & (table.c.held_until < now.timestamp())
+        is_open = table.c.search.not_in(paused) if paused else sql.true()
         columns = [table.c[name] for name in Delivery._fields]
         with self._writing() as connection:
             row = connection.execute(
-                sql.select(*columns).where(is_due | is_left).order_by(table.c.next_at, table.c.part).limit(1)
+                sql.select(*columns)
+                .where((is_due | is_left) & is_open)
+                .order_by(table.c.next_at, table.c.part)
+                .limit(1)
             ).one_or_none()
             if row is None:
                 return None

@@ -347,11 +347,12 @@ class AlertRuns:
     def _deliver(self, alerts: Iterable[Alert], unreadable: Mapping[str, str]) -> dict[str, int]:
         """Send what is to be sent now of these alerts. `unreadable`: by id, why others cannot be read."""
         by_id = {alert.id: alert for alert in alerts}
+        paused = [alert.id for alert in by_id.values() if alert.is_paused]
         counts = {"sent": 0, "waiting": 0, "failed": 0}
         self.forget()
         self.outbox.take_back()
         while not self._is_stopped():
-            delivery = self.outbox.take(self._clock())
+            delivery = self.outbox.take(self._clock(), paused)
             if delivery is None:
                 break
             alert = by_id.get(delivery.search)

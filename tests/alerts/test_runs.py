@@ -14,7 +14,7 @@ import pytest
 from esr.alerts.alert_conditions import VERSION, read_arguments, write_arguments
 from esr.alerts.channels import Channels, DeliveryFailed, Letter
 from esr.alerts.outbox import HOLD_SECONDS, Changed, KnownDocument, News, Outbox
-from esr.alerts.runs import OPERATOR, AlertRuns, add_alert, make_delivery, read_alert
+from esr.alerts.runs import OPERATOR, AlertRuns, add_alert, make_delivery, read_alert, set_pause
 from esr.dossiers.desk import Desk
 from esr.dossiers.records import Person
 from esr.dossiers.saved_searches import SavedSearches
@@ -208,6 +208,18 @@ def test_a_paused_alert_waits_and_a_deleted_one_is_forgotten(world: World) -> No
     searches.delete(ANN, id)
     world.runs().forget()
     assert Outbox(world.desk).deliveries() == []
+
+
+def test_what_waits_for_its_next_attempt_is_not_sent_while_the_alert_is_paused(world: World) -> None:
+    id = world.add(query="storm")
+    world.receiver.problem = DeliveryFailed("no answer")
+    world.run(tell_all=True)
+    world.receiver.problem = None
+    set_pause(world.desk, ANN, id, is_paused=True)
+    world.now += timedelta(hours=1)
+    assert world.run() == []
+    set_pause(world.desk, ANN, id, is_paused=False)
+    assert world.run() == ["A storm came.", "The storm went on."]
 
 
 def test_an_alert_that_is_added_while_others_are_forgotten_keeps_its_news(
