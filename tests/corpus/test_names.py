@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import resource
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -248,6 +249,21 @@ def test_the_commands_and_python_give_the_same(folder: str, tmp_path: Path) -> N
     assert rows[1][:4] == ["Ohio", "Ann Lee", "Undirected", "1"] and len(rows) == 4
     result = CliRunner().invoke(main, ["names", "--network", "x.txt", "--index", folder])
     assert result.exit_code == 2 and "ends in .graphml or .csv" in str(result.output) + str(result.exception)
+
+
+def test_the_file_of_a_network_that_cannot_be_written_stays_as_it_was(folder: str, tmp_path: Path) -> None:
+    file, elsewhere = tmp_path / "names.graphml", tmp_path / "missing" / "names.csv"
+    file.write_text("of yesterday")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50, before[1]))
+    try:
+        full = CliRunner().invoke(main, ["names", "--network", str(file), "--index", folder])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert full.exit_code == 1 and full.output == f"Error: cannot write {file}: File too large\n"
+    assert file.read_text() == "of yesterday" and not [*tmp_path.glob("*.new")]
+    missing = CliRunner().invoke(main, ["names", "--network", str(elsewhere), "--index", folder])
+    assert missing.output == f"Error: cannot write {elsewhere}: create the folder {elsewhere.parent} first\n"
 
 
 def test_an_index_without_names_is_told_from_names_that_do_not_match(folder: str, tmp_path: Path) -> None:

@@ -32,11 +32,13 @@ from esr.plugin.provisional import (
     add_arguments,
     argument_types,
     build_option,
+    check_output,
     collect_options,
     count,
     data_format_option,
     filter_options,
     note_unknown,
+    open_output,
     open_searcher,
     parse_query,
     print_answer,
@@ -103,6 +105,8 @@ def names(
         raise UsageError(
             f"--network needs a file that ends in {_GRAPHML} or {_CSV}, not {options.network_file}"
         )
+    if options.network_file:
+        check_output(options.network_file)
     with open_searcher(where) as searcher:
         selection = select(searcher, query, filters)
         listed = list_names(selection, type=options.type, prefix=options.prefix, k=options.k)
@@ -114,7 +118,8 @@ def names(
     if options.network_file:
         is_table = options.network_file.suffix == _CSV
         text = write_table(EDGE_COLUMNS, network.to_rows()) if is_table else network.to_graphml()
-        options.network_file.write_text(text, "utf-8", newline="")
+        with open_output(options.network_file) as file:
+            file.write(text)
     if format_name == "json":
         click.echo(json.dumps([structs.asdict(name) for name in listed], indent=1, ensure_ascii=False))
     elif format_name == "csv":
