@@ -203,7 +203,9 @@ class _Reader:
             if os.path.exists(resolved):
                 yield resolved
             elif glob.has_magic(path):
-                yield from sorted(glob.glob(resolved, recursive=True))
+                # Only what the user wrote is a pattern: the folder of the file may have brackets in its name.
+                pattern = os.path.join(glob.escape(str(self._folder)), os.path.expanduser(path))
+                yield from sorted(glob.glob(pattern, recursive=True))
             else:
                 raise UsageError(f"{where}: paths: there is no file or folder {resolved}")
 

@@ -553,6 +553,16 @@ def test_the_options_of_load_are_keys_of_the_file(tmp_path: Path, option: click.
             read(tmp_path, text)
 
 
+def test_patterns_find_files_below_a_folder_with_brackets_in_its_name(tmp_path: Path) -> None:
+    folder = tmp_path / "news [2026]"
+    for name in ("feeds/a.jsonl", "feeds/b.jsonl", "other/c.jsonl"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("")
+    (source,) = read(folder, '[[source]]\npaths = ["feeds/[ab].jsonl", "other/*.jsonl"]\n').sources
+    found = [Path(file.path).name for file in source.source.find_files()]
+    assert found == ["a.jsonl", "b.jsonl", "c.jsonl"]
+
+
 def test_an_entry_is_read_as_the_command_line_reads_it(tmp_path: Path) -> None:
     config = read(
         tmp_path,
@@ -582,7 +592,7 @@ def test_an_entry_is_read_as_the_command_line_reads_it(tmp_path: Path) -> None:
         ("", 'there is no source: add [[source]] with paths = ["FOLDER"]'),
         ("source = 3\n", "there is no source"),
         ("kep = 3\n" + SOURCE, "unknown key 'kep': did you mean 'keep'?"),
-        (SOURCE + "formt = 3\n", "source s: unknown key 'formt': did you mean 'format'?"),
+        (SOURCE + "formaat = 3\n", "source s: unknown key 'formaat': did you mean 'format'?"),
         (SOURCE + 'same-id = "last"\n', "source s: unknown key 'same-id'"),
         (SOURCE + 'format = "xml"\n', "source s: unknown format 'xml'"),
         (SOURCE + 'id = "no"\n', "source s: Invalid value for '--id': 'no' is not one of 'url'"),
