@@ -224,6 +224,11 @@ def test_a_speaker_may_be_far_behind_the_quotation(text: str, speaker: str) -> N
     assert speakers_in(text, "it") == [speaker]
 
 
+def test_what_secondo_cui_begins_names_nobody() -> None:
+    text = "Verdi ha respinto la voce secondo cui il porto chiude: «Il porto resta aperto per tutti»."
+    assert speakers_in(text, "it") == ["Verdi"]
+
+
 def test_the_second_of_two_joined_quotations_has_the_speaker_of_the_first() -> None:
     text = "La Società Verdi ha definito la legge una «follia» e un «tentativo di fermare tutti»."
     assert speakers_in(text, "it") == ["La Società Verdi"]
