@@ -126,8 +126,7 @@ class _Finder:
             source = self._source_of_participle(end, high) or source
         if source is not None and source.speaker is None:
             source = self._with_subject_before_title(source, n, start, previous)
-        if source is not None and source.speaker is None:
-            source = self._with_other_speaker(source, n, start, end)
+            source = source if source.speaker else self._with_other_speaker(source, n, start, end)
         if source is not None and source.speaker is not None:
             source = self._with_name_behind_marks(source, n)
         is_shown = source is not None and source.is_near
@@ -148,8 +147,7 @@ class _Finder:
         if headline is not None and self._may_say(headline, quoted):
             return Quotation(pieces, headline, False)
         clause = self._text[self._clause_start(start, low) : start]
-        is_listed = self._grammar.has_works_in_marks and clause.strip() == ","
-        is_listed = is_listed and words <= _FEW_IN_TITLE and not is_part and not _SENTENCE_END.search(quoted)
+        is_listed = clause.strip() == "," and words <= _FEW_IN_TITLE and self._may_be_listed(quoted)
         if not is_listed and not re.search(r"\w", clause) and self._is_sentence(quoted, end):
             if previous is None:
                 return Quotation(pieces, None, False)
@@ -164,6 +162,11 @@ class _Finder:
             return None
         source = self._source_of_first_words(clause, start)
         return Quotation(pieces, source if self._may_say(source, quoted) else None, False)
+
+    def _may_be_listed(self, quoted: str) -> bool:
+        """Whether text between marks, after a comma, may be one of some titles."""
+        is_part = quoted.lstrip(_OPENING)[:1].islower()
+        return self._grammar.has_works_in_marks and not is_part and not _SENTENCE_END.search(quoted)
 
     def _is_within_clause(self, start: int, low: int) -> bool:
         """Whether a quotation without capitals continues the clause before it."""
@@ -616,14 +619,13 @@ class _Finder:
             place = rules.read_in.match(behind.lstrip()) if cue[0].lower() in rules.read else None
             if place and (name := rules.noun_after(behind.lstrip()[place.end() :])):
                 return _source_of(name, at + len(right) - len(behind.lstrip()) + place.end(), cue[0], at)
-            is_subject_after = cue[0].lower() not in rules.never_before
-            name = rules.after_verb(right[cue.end() :]) if is_subject_after else None
+            name = rules.after_verb(behind) if cue[0].lower() not in rules.never_before else None
             return _source_of(name, at + cue.end(), cue[0], at + cue.start())
         is_adverbial = words[0] in rules.no_beginning and "," not in left
         if is_adverbial and rules.has_dashes and _DASH.match(text, end):
             name = rules.after_verb(right[cue.end() :])
             return _source_of(name, at + cue.end(), cue[0], at + cue.start())
-        if words[-1].endswith(rules.nominal) and rules.is_subject_first:
+        if words[-1].endswith(rules.nominal):
             return Source(None, at + cue.start(), cue[0], at + cue.start(), False)
         if name := self._speaker_behind_clause(left, behind):
             return _source_of(name, at + cue.end(), cue[0], at + cue.start(), False)
