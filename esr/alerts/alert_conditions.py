@@ -182,7 +182,7 @@ def read_arguments(arguments: Texts, version: int = VERSION) -> dict[str, Any]:
 
     How an address arranges sentences is left out. How it ranks them counts with a least score alone, and is
     then to be in `ranking`, as JSON. Raises UsageError for a value that cannot be read, and for arguments
-    that a newer version of esr stored.
+    that a newer version of esr stored, InputError for other JSON.
     """
     if version > VERSION:
         raise UsageError(
@@ -222,8 +222,8 @@ def _read_number(name: str, text: str) -> float:
 def _read_json(name: str, text: str) -> Any:
     try:
         return json.loads(text)
-    except (ValueError, RecursionError):
-        raise UsageError(f"{name} is not valid JSON: {text[:40]!r}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(name, str(error)) from None
 
 
 def is_given(value: Any) -> bool:

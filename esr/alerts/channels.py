@@ -191,7 +191,7 @@ class Channels:
             raise unreadable
         user, password = unquote(url.username or ""), unquote(url.password or "")
         if not (user + password).isascii():  # smtplib sends no others
-            raise UsageError(f"the user and the password of {MAIL} may have letters of ASCII alone")
+            raise unreadable
         context = _read_authority(options.get("ca", [None])[0])
         if url.scheme == "smtps":
             smtp: smtplib.SMTP = smtplib.SMTP_SSL(

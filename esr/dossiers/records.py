@@ -281,8 +281,7 @@ class SavedSearch(Struct, frozen=True, kw_only=True):
 def check_text(name: str, text: str, limit: int, *, is_required: bool = False) -> str:
     """The text without blanks around it. Raises UsageError if it is too long, or empty but required."""
     text = text.strip()
-    if not is_storable(text):
-        raise UsageError(f"the {name} has a null character, or half of a character")
+    check_storable(name, text)
     if is_required and not text:
         raise UsageError(f"the {name} is empty: write one")
     if len(text) > limit:
@@ -324,15 +323,20 @@ def _clean(text: str) -> str:
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
-def is_storable(value: Any) -> bool:
-    """Whether a database stores all texts of JSON data: none has a null character, or half of a character."""
+def check_storable(name: str, value: Any) -> None:
+    """Raise UsageError for JSON data with a text that no database stores."""
+    if not _is_storable(value):
+        raise UsageError(f"the {name} has a null character, or half of a character")
+
+
+def _is_storable(value: Any) -> bool:
     match value:
         case str():
             return value == _clean(value)
         case dict():
-            return all(is_storable(part) for pair in value.items() for part in pair)
+            return all(_is_storable(part) for pair in value.items() for part in pair)
         case list() | tuple():
-            return all(map(is_storable, value))
+            return all(map(_is_storable, value))
     return True
 
 

@@ -21,9 +21,9 @@ from esr.dossiers.records import (
     SavedSearch,
     Work,
     allows,
+    check_storable,
     check_text,
     find_role,
-    is_storable,
 )
 from esr.dossiers.store import is_known_to, read_members, write_member
 from esr.plugin import UsageError
@@ -176,8 +176,7 @@ def _check_unchanged(field: str, now: Any, new: Any) -> None:
 def _encode(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values as they are stored. Raises UsageError for texts that no database stores."""
     for name in _JSON:
-        if not is_storable(values.get(name)):
-            raise UsageError(f"the {name} of the search has a null character, or half of a character")
+        check_storable("search", values.get(name))
     return {
         name: msgspec.json.encode(value).decode() if name in _JSON else value
         for name, value in values.items()

@@ -21,7 +21,7 @@ from esr.arguments.tables.dossiers import BODY
 from esr.arguments.tables.rankings import MAX_DEPTH, expand
 from esr.arguments.tables.table import PAGE, rows
 from esr.arguments.types import Schema
-from esr.dossiers.records import is_storable
+from esr.dossiers.records import check_storable
 from esr.errors import UsageError
 from esr.ranking.ranking import DEFAULT, Ranking
 from esr.ranking.searcher import Searcher
@@ -246,8 +246,8 @@ def read_stored_body(call: Call, operation: str) -> dict[str, Any]:
     """
     call.desk.person  # noqa: B018 - raises for those who have no dossiers
     body = read_body(body_schema(operation)(call.settings))
-    if not is_storable(body):
-        raise RequestError("the body has a null character, or half of a character", None)
+    with blame_argument(None):
+        check_storable("body", body)
     return body
 
 
