@@ -11,6 +11,7 @@ import codecs
 import re
 from codecs import BOM_UTF8, getincrementaldecoder
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -97,6 +98,47 @@ def _decode(sample: bytes, encoding: str) -> str | None:
         return codecs.getincrementaldecoder(encoding)().decode(sample)
     except (LookupError, ValueError):
         return None
+
+
+_SUPERSETS = {
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "euc_kr": "cp949",
+    "shift_jis": "cp932",
+    "iso2022_jp": "iso2022_jp_ext",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+}
+"""Encodings, by Python's names, each with the superset that programs use when they declare it."""
+# Windows-1252 has its quotation marks and dashes where ISO 8859-1 has these, which no text has.
+_CONTROLS = re.compile(r"[\x80-\x9f]")
+
+
+def find_superset(encoding: str) -> str | None:
+    """The superset that programs use when they declare an encoding, such as Windows-1252 for ISO 8859-1."""
+    try:
+        return _SUPERSETS.get(codecs.lookup(encoding).name)
+    except (LookupError, ValueError):
+        return None
+
+
+def decode_declared(data: bytes, encoding: str) -> str:
+    """The text of bytes in a declared encoding, or else in its superset.
+
+    Raises LookupError for an unknown encoding, and UnicodeDecodeError if neither fits.
+    """
+    superset = find_superset(encoding)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        if superset is None:
+            raise
+        return data.decode(superset)
+    if superset and _CONTROLS.search(text):
+        with suppress(UnicodeDecodeError):
+            return data.decode(superset)
+    return text
 
 
 _ADVICE = "correct it, or name the encoding of the file with --encoding"

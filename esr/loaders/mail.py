@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from esr.errors import to_one_line
 from esr.loaders import html_tree
 from esr.loaders.document_ids import make_id, make_id_from_content, make_id_from_path
-from esr.loaders.encoding import MAX_DOCUMENT_BYTES, too_long_error
+from esr.loaders.encoding import MAX_DOCUMENT_BYTES, decode_declared, find_superset, too_long_error
 from esr.loaders.fields import read_list
 from esr.loaders.format import Malformed, ReadResult, Record, Remark, Source, loads
 from esr.loaders.refinement import refine_lines, refine_page
@@ -180,7 +180,7 @@ def _decode_words(words: re.Match[str]) -> str:
 
 def _decode_leniently(data: bytes, charset: str) -> str:
     try:
-        return data.decode(charset)
+        return decode_declared(data, charset)
     except (LookupError, UnicodeDecodeError):
         return data.decode("cp1252", "replace")
 
@@ -233,34 +233,20 @@ def _decode_part(part: Message) -> str:
     assert isinstance(payload, bytes)
     charset = part.get_content_charset() or "utf-8"
     try:
-        return payload.decode(charset)
+        return decode_declared(payload, charset)
     except (LookupError, UnicodeDecodeError):
         return _decode_otherwise(payload, charset)
 
 
-# Programs declare a charset and use its superset in Windows.
-_LARGER = {
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "big5": "big5hkscs",
-    "euc-kr": "cp949",
-    "ks_c_5601-1987": "cp949",
-    "shift_jis": "cp932",
-    "iso-2022-jp": "iso2022_jp_ext",
-    "iso-8859-1": "cp1252",
-    "iso-8859-9": "cp1254",
-}
 _UNKNOWN = ("unknown", "unknown-8bit", "x-unknown", "us-ascii", "utf-8", "utf8")
 """Declared charsets that say nothing about non-ASCII bytes, which are then often ISO 8859-1."""
 
 
 def _decode_otherwise(payload: bytes, charset: str) -> str:
     """The text of bytes that are not in their declared charset. Raises ValueError if none fits."""
-    larger = _LARGER.get(charset)
-    for encoding in (larger, "utf-8"):
-        with suppress(UnicodeDecodeError):
-            if encoding:
-                return payload.decode(encoding)
-    if larger or charset in _UNKNOWN:  # a few bytes are broken
-        return payload.decode(larger or "cp1252", "replace")
+    with suppress(UnicodeDecodeError):
+        return payload.decode("utf-8")
+    superset = find_superset(charset)
+    if superset or charset in _UNKNOWN:  # a few bytes are broken
+        return payload.decode(superset or "cp1252", "replace")
     raise ValueError(f"its text is not in the declared charset {to_one_line(charset)}")
