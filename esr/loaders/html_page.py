@@ -9,12 +9,14 @@ import html
 import json
 import re
 from collections.abc import Iterator, Mapping, Set
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
 from esr.errors import to_one_line
 from esr.loaders import markup
 from esr.loaders.document_ids import make_id_from_path
+from esr.loaders.encoding import SAMPLE_BYTES, decode_declared, find_encoding, is_utf8
 from esr.loaders.fields import read_list
 from esr.loaders.format import Malformed, ReadResult, Record, Source, loads
 from esr.loaders.html_tree import MAX_PAGE_BYTES, NoArticle, html_to_text, parse_page
@@ -70,15 +72,17 @@ def _read_file(source: Source) -> Iterator[ReadResult]:
         yield Record(source.name, {"id": make_id_from_path(source), **fields})
 
 
-def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
+def extract_article(data: bytes, url: str | None = None, content_type: str = "") -> dict[str, Any]:
     """The fields of the article in a page, except the id. Raises NoArticle.
 
-    The page's markup declares its encoding, or else it is guessed. The date comes only from the page's
-    metadata and JSON-LD; it is not guessed from the text.
+    The encoding is the charset in `content_type`, the header of the response, or else that of the page's
+    markup, or else it is guessed. The date comes only from the page's metadata and JSON-LD; it is not guessed
+    from the text.
     """
     import trafilatura
 
     _silence_libraries()
+    data = _to_utf8(data, content_type)
     dates = {"extensive_search": False, "original_date": True}
     try:
         tree = _parse_bounded(data)
@@ -130,6 +134,31 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
         "page_language": language,  # which a template may have, so detection takes precedence
         "text": markup.remove_title(text, title or ""),
     }
+
+
+_CHARSET = compile_lazily(r""";\s*charset\s*=\s*["']?([\w.:-]{1,40})""", re.I)
+_DECLARED = compile_lazily(rb"<meta\b[^<>]{0,1000}\bcharset\s*=|<\?xml[^<>]{0,200}\bencoding\s*=", re.I)
+_NOT_ASCII = compile_lazily(rb"[\x80-\xff]")
+
+
+def _to_utf8(data: bytes, content_type: str) -> bytes:
+    """The page in UTF-8, by the header of its response, or else by its letters.
+
+    It is unchanged if its own markup declares the encoding, which the parser reads, or if nothing fits.
+    """
+    for encoding in () if is_utf8(data) else _find_encodings(data, content_type):
+        with suppress(LookupError, ValueError):
+            return decode_declared(data, encoding).encode("utf-8", "surrogatepass")
+    return data
+
+
+def _find_encodings(data: bytes, content_type: str) -> Iterator[str]:
+    """The encodings that a page that is not UTF-8 may have, the most reliable first."""
+    if charset := _CHARSET.search(content_type):
+        yield charset[1]
+    first = _NOT_ASCII.search(data)
+    if first and not _DECLARED.search(data, 0, _HEAD_BYTES):
+        yield from filter(None, [find_encoding(data[first.start() : first.start() + SAMPLE_BYTES])])
 
 
 def _parse_bounded(data: bytes) -> Any:

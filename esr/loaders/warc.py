@@ -87,20 +87,22 @@ def _read_archived_page(record: Any) -> bytes | str | None:
 
 def _is_archived_page(record: Any) -> bool:
     http = record.http_headers
-    if http is None:
-        content_type = record.rec_headers.get_header("Content-Type") or ""
-    elif http.get_statuscode() != "200":
+    if http is not None and http.get_statuscode() != "200":
         return False
-    else:
-        content_type = http.get_header("Content-Type") or ""
-    return content_type.partition(";")[0].strip().lower() in _PAGE_TYPES
+    return _read_content_type(record).partition(";")[0].strip().lower() in _PAGE_TYPES
+
+
+def _read_content_type(record: Any) -> str:
+    """The header of the response, or else of the record; "" without one."""
+    headers = record.rec_headers if record.http_headers is None else record.http_headers
+    return headers.get_header("Content-Type") or ""
 
 
 def _build_archived(where: str, record: Any, data: bytes) -> Record | Malformed | None:
     url = record.rec_headers.get_header("WARC-Target-URI")
     id = make_id((record.rec_headers.get_header("WARC-Record-ID") or "").strip("<> "))
     try:
-        fields = extract_article(data, url)
+        fields = extract_article(data, url, _read_content_type(record))
     except NoArticle:
         return None
     if not id:

@@ -591,7 +591,7 @@ def build_line(url: str, entry: Mapping[str, Any], answer: Answer) -> bytes:
     if answer.content_type not in _PAGES:
         raise InputError(answer.url, f"is {answer.content_type[:60]!r}, not a page of HTML")
     try:
-        fields = extract_article(answer.body, url)
+        fields = extract_article(answer.body, url, answer.headers.get("content-type", ""))
         fields.pop("author", None)
         fields |= {name: entry[name] for name in _OF_FEEDS if entry.get(name) and not fields.get(name)}
         build_document({**fields, "id": "any"})

@@ -295,6 +295,14 @@ def test_articles_are_fetched_once_and_take_what_they_lack_from_the_feed(site: S
     assert site.requests == ["/robots.txt", "/feed"]
 
 
+def test_an_article_has_the_encoding_that_its_site_states(site: Site, reader: Reader) -> None:
+    site.put_feed("a")
+    page = article("Łódź płynie.").encode("iso-8859-2")
+    site.pages["/a"] = answer(page, kind="text/html; charset=iso-8859-2")
+    assert reader.counts() == (1, 0, 0, 0, 0)
+    assert reader.articles()[0]["text"].startswith("Łódź płynie.")
+
+
 def test_what_has_not_changed_is_not_sent_again(site: Site, reader: Reader) -> None:
     site.pages["/feed"] = validated(rss("a"), '"1"', "application/rss+xml")
     site.pages["/a"] = validated(article("Hail came."), '"2"')
