@@ -86,7 +86,10 @@ class Address:
         try:
             if not self.is_tls:
                 connection.starttls(context)
-            connection.login(self.user, password)
+            if (self.user + password).isascii():
+                connection.login(self.user, password)
+            else:  # the command LOGIN has no other letters; the mechanism PLAIN has UTF-8 (RFC 4616)
+                connection.authenticate("PLAIN", lambda _: f"\0{self.user}\0{password}".encode())
         except BaseException:
             connection.shutdown()
             raise

@@ -33,21 +33,21 @@ MESSAGE = "From: Desk <desk@paper.example>\r\nSubject: {0}\r\n{1}\r\nA {0} came.
 
 
 class ImapServer:
-    """A server of IMAP in memory, with the password `secret` for `desk`."""
+    """A server of IMAP in memory, with a password for `desk`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, password: str = "secret") -> None:
         (self.port,) = free_ports(1)
         self.certificate = folder / "ca.pem"
         self.context = make_certificate("localhost", folder / "ca.pem")
         tls = ["--cert", str(folder / "ca.pem"), "--key", str(folder / "ca.key")]
         listen = ["--host", "127.0.0.1", "--port", str(self.port), "--no-service", "admin"]
         code = "from pymap.main import main; main()"
-        user = ["dict", "--demo-user", "desk", "--demo-password", "secret"]
+        user = ["dict", "--demo-user", "desk", "--demo-password", password]
         command = [sys.executable, "-W", "ignore", "-c", code, *listen, *tls, *user]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(self._is_up)
         self._own = IMAP4("127.0.0.1", self.port)
-        self._own.login("desk", "secret")
+        self._own.authenticate("PLAIN", lambda _: f"\0desk\0{password}".encode())
 
     def _is_up(self) -> bool:
         with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
@@ -182,6 +182,21 @@ def test_the_password_is_in_a_file_or_a_variable_and_never_in_the_address(
     with pytest.raises(UsageError, match="put it into password-file") as caught:
         Mailboxes(["imaps://desk:hunter2@mail.example/INBOX"], tmp_path, options)
     assert "hunter2" not in str(caught.value)
+
+
+def test_a_password_with_letters_beyond_ascii_logs_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need("pymap")
+    server = ImapServer(tmp_path, "Größe 5 €")
+    monkeypatch.setenv("SSL_CERT_FILE", str(server.certificate))
+    try:
+        for password, failures in (("Größe 5 €", 0), ("Größe 6 €", 1)):
+            monkeypatch.setenv("ESR_MAIL_PASSWORD", password)
+            report = fetch_mail(tmp_path / "mail", server.url())
+            assert len(report.failed) == failures and password not in str(report.failed)
+    finally:
+        server.stop()
 
 
 def test_names_of_mailboxes_are_written_as_imap_wants_them() -> None:
