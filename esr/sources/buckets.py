@@ -52,9 +52,14 @@ class BucketOptions:
 
 
 class _KnownObjects(Struct):
-    """The ETag and the size in bytes of each object in the folder, by bucket and key."""
+    """The ETag and the size in bytes of each object in the folder, by bucket and key.
+
+    `failed` are those of objects that could not be fetched. Later runs begin with the others: a thousand
+    archived objects would otherwise be all that a run asks for.
+    """
 
     objects: dict[str, tuple[str, int]] = {}
+    failed: dict[str, tuple[str, int]] = {}
 
 
 class Buckets:
@@ -83,7 +88,8 @@ class Buckets:
             for name, listed_object in listed.items()
             if listed_object.version != state.objects.get(name)
         }
-        oldest_first = sorted(due, key=lambda name: due[name].modified)
+        state.failed = {name: v for name, v in state.failed.items() if name in due and due[name].version == v}
+        oldest_first = sorted(due, key=lambda name: (name in state.failed, due[name].modified))
         report.unchanged += len(listed) - len(due)
         report.left += max(0, len(due) - self._options.max_files)
         chosen = {name: due[name] for name in oldest_first[: self._options.max_files]}
@@ -140,12 +146,14 @@ class Buckets:
                 *_BOTH_FILE_AND_FOLDER,
             ) as error:
                 report.problems.append(f"s3://{name}: {to_one_line(error)}")
+                state.failed[name] = listed.version
                 continue
             if name in state.objects:
                 report.changed += 1
             else:
                 report.new += 1
             state.objects[name] = listed.version
+            state.failed.pop(name, None)
 
     def _connect(self) -> Any:
         """A client with the credentials, region and endpoint that boto3 finds. Raises UsageError."""

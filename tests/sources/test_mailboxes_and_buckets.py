@@ -270,6 +270,17 @@ def test_a_run_fetches_the_oldest_objects_up_to_its_limit(s3: Any, tmp_path: Pat
     assert fetch_s3(tmp_path, "s3://news", max_files=3) == (2, 0, 3, 0, 0)
 
 
+def test_objects_that_cannot_be_fetched_let_the_others_pass(s3: Any, tmp_path: Path) -> None:
+    for n in range(4):
+        archived = {"StorageClass": "GLACIER"} if n < 2 else {}
+        s3.put_object(Bucket="news", Key=f"{n}.jsonl", Body=b"x", **archived)
+    assert fetch_s3(tmp_path, "s3://news", max_files=2) == (0, 0, 0, 2, 2)
+    assert fetch_s3(tmp_path, "s3://news", max_files=2) == (2, 0, 0, 2, 0)
+    s3.put_object(Bucket="news", Key="0.jsonl", Body=b"y")  # is no longer archived
+    assert fetch_s3(tmp_path, "s3://news", max_files=1) == (1, 0, 2, 1, 0)
+    assert names(tmp_path) == [f"news/{n}.jsonl" for n in (0, 2, 3)]
+
+
 def test_keys_that_are_no_paths_are_told_and_stay_out_of_other_folders(s3: Any, tmp_path: Path) -> None:
     for key in ("a//b", "c\\d", "n" * 220, "e", "e/f"):
         s3.put_object(Bucket="news", Key=key, Body=b"x")
