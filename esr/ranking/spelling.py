@@ -14,11 +14,9 @@ from unicodedata import normalize
 
 from msgspec import Struct
 
+from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
-from esr.index.questions import (
-    SimilarWords,
-    WrittenForms,
-)
+from esr.index.questions import SimilarWords, TermHolders, WrittenForms
 from esr.plans.plan import HasWords
 from esr.query.interpretation import terms_of_word
 from esr.query.query import TEXT
@@ -139,10 +137,7 @@ def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tup
     best = sorted(exact, key=lambda other: (-score_alternative(word, other, exact[other]), other))[
         :MAX_SUGGESTED
     ]
-    if not best:
-        return ()
-    forms = index.vocabulary(WrittenForms(best))
-    return tuple(WordCount(form, exact[other]) for form, other in zip(forms, best, strict=True))
+    return _write_searchable(index, [WordCount(other, exact[other]) for other in best])
 
 
 def find_usual_neighbours(prepared: PreparedQuery, token: TermToken, sentences: int) -> tuple[WordCount, ...]:
@@ -180,12 +175,29 @@ def find_usual_neighbours(prepared: PreparedQuery, token: TermToken, sentences: 
         for word in candidates:
             if (count := next(counts)) >= _RARER * max(1, term_count):
                 best[word] = max(best.get(word, 0), count)
-    chosen = sorted(best, key=lambda word: (-best[word], word))[:1]
+    chosen = sorted(best, key=lambda word: (-best[word], word))[:MAX_SUGGESTED]
     if not chosen:
         return ()
     numbers = index.count([HasWords((word,)) for word in chosen], NO_FILTERS)
-    forms = index.vocabulary(WrittenForms(chosen))
-    return tuple(map(WordCount, forms, numbers))
+    return _write_searchable(index, list(map(WordCount, chosen, numbers)))[:1]
+
+
+def _write_searchable(index: Index, words: Sequence[WordCount]) -> tuple[WordCount, ...]:
+    """The words whose terms sentences have, in their usual spelling.
+
+    An analyzer may remove or join what the analyzer `words` takes for a word, such as the end of *Ankara'nın*
+    in Turkish.
+    """
+    if not words:
+        return ()
+    forms = index.vocabulary(WrittenForms([word.text for word in words]))
+    terms = [terms_of_word(form, index.analyzer) for form in forms]
+    holders = index.vocabulary(TermHolders(sorted({term for of_word in terms for term in of_word})))
+    return tuple(
+        WordCount(form, word.sentences)
+        for form, word, of_word in zip(forms, words, terms, strict=True)
+        if of_word and _RARER * min(holders[term] for term in of_word) >= word.sentences
+    )
 
 
 def _rare_words(prepared: PreparedQuery) -> Iterator[tuple[TermToken, int]]:
