@@ -30,8 +30,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from esr.enrichment.quote_marks import JoinedText, Spans, pair_marks
-from esr.enrichment.quotes import find_quotes
+from esr.enrichment.quotations.marks import JoinedText, Spans, pair_marks
+from esr.enrichment.quotations.quotes import find_quotes
 from esr.text.document import Document, Quote, Sentence
 
 LABELS = Path(__file__).parent / "quotation_labels.tsv"

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from esr.enrichment.quotes import find_quotes
+from esr.enrichment.quotations.quotes import find_quotes
 from esr.text.document import Document, Quote, Sentence
 
 _MIN_WORDS = 3

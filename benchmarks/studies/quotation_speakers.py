@@ -24,7 +24,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from esr.enrichment.quotes import find_quotes
+from esr.enrichment.quotations.quotes import find_quotes
 from esr.text.document import CERTAIN, PROBABLE, Quote
 from esr.text.validate import build_document
 

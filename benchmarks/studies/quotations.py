@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from esr.enrichment.quotes import JoinedText, find_quotations
+from esr.enrichment.quotations.quotes import JoinedText, find_quotations
 from esr.text.document import Document
 from esr.text.validate import build_document
 

@@ -23,8 +23,8 @@ from esr.encoders.encoder_folder import find_folder, is_here
 from esr.enrichment import listed_names
 from esr.enrichment.model_names import VERSION as NAMES_VERSION
 from esr.enrichment.model_names import clean_names
-from esr.enrichment.quotes import VERSION as QUOTES_VERSION
-from esr.enrichment.quotes import find_quotes
+from esr.enrichment.quotations.quotes import VERSION as QUOTES_VERSION
+from esr.enrichment.quotations.quotes import find_quotes
 from esr.enrichment.recipe import (
     DEFAULT_LANGUAGE,
     ENGLISH,

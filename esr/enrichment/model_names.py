@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from esr.enrichment.quote_speakers import grammar
-from esr.enrichment.quote_words import read_words
+from esr.enrichment.quotations.speakers import grammar
+from esr.enrichment.quotations.word_lists import read_words
 from esr.text.sentence_enrichment import Entity
 
 VERSION = 1

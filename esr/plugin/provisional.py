@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from esr.deprecation import find_moved
     from esr.encoders.cross_encoder import shorten_name
     from esr.encoders.loaded_models import load_cross_encoder
-    from esr.enrichment.quote_marks import JoinedText, pair_marks
-    from esr.enrichment.quote_speakers import is_pronoun, is_title
+    from esr.enrichment.quotations.marks import JoinedText, pair_marks
+    from esr.enrichment.quotations.speakers import is_pronoun, is_title
     from esr.errors import unknown
     from esr.extras import missing as missing_package
     from esr.extras import require
@@ -464,8 +464,8 @@ _MODULES = {
     "esr.cli.ranking_options": "ReadQuery filter_options query_argument ranking_options",
     "esr.dependency.clique_search": "ParsedSentences",
     "esr.deprecation": "find_moved",
-    "esr.enrichment.quote_marks": "JoinedText pair_marks",
-    "esr.enrichment.quote_speakers": "is_pronoun is_title",
+    "esr.enrichment.quotations.marks": "JoinedText pair_marks",
+    "esr.enrichment.quotations.speakers": "is_pronoun is_title",
     "esr.encoders.cross_encoder": "shorten_name",
     "esr.encoders.loaded_models": "load_cross_encoder",
     "esr.errors": "unknown",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from esr.enrichment.quotes import find_quotes
+from esr.enrichment.quotations.quotes import find_quotes
 from esr.text.document import Document, Quote
 from esr.text.validate import build_document
 

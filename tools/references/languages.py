@@ -29,7 +29,7 @@ NAMES = {
     "pl": "Polish", "pt": "Portuguese", "ru": "Russian", "tr": "Turkish", "zh": "Chinese",
 }  # fmt: skip
 """The languages of the table of quotations."""
-QUOTE_TABLES = ROOT / "esr" / "enrichment" / "quote_tables"
+QUOTE_TABLES = ROOT / "esr" / "enrichment" / "quotations" / "tables"
 
 
 def build_capabilities() -> str:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from esr.enrichment.quote_words import verb_pattern
+from esr.enrichment.quotations.word_lists import verb_pattern
 from tests.support.found_quotes import find_in_text
 
 Found = tuple[str, str | None]

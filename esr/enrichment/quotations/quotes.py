@@ -1,6 +1,6 @@
 """Finds quotations in a document, each with its speaker, by the rules of its language.
 
-`quote_marks` pairs the marks, `quote_finder` finds quotations and speakers, and `quote_certainty` says which
+`marks` pairs the marks, `finder` finds quotations and speakers, and `certainty` says which
 speakers are certain. The names that speakers as written stand for are resolved here.
 """
 
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from esr.enrichment.quote_certainty import find_certain
-from esr.enrichment.quote_finder import Quotation, find_quotations
-from esr.enrichment.quote_marks import JoinedText
-from esr.enrichment.quote_names import DocumentNames, names_speaker
-from esr.enrichment.quote_speakers import Grammar, grammar
+from esr.enrichment.quotations.certainty import find_certain
+from esr.enrichment.quotations.document_names import DocumentNames, names_speaker
+from esr.enrichment.quotations.finder import Quotation, find_quotations
+from esr.enrichment.quotations.marks import JoinedText
+from esr.enrichment.quotations.speakers import Grammar, grammar
 from esr.text.document import CERTAIN, PROBABLE, Document, Quote
 
 __all__ = ["VERSION", "JoinedText", "find_quotations", "find_quotes"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from esr.enrichment.quote_vocabulary import Vocabulary
-from esr.enrichment.quote_words import POSSESSIVE, Word, read_words, word_set
+from esr.enrichment.quotations.speech_vocabulary import Vocabulary
+from esr.enrichment.quotations.word_lists import POSSESSIVE, Word, read_words, word_set
 from esr.text.attributes import value_key
 
 _JOINS = word_set("the of for to in der des für von")

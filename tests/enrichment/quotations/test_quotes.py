@@ -7,7 +7,7 @@ import re
 import pytest
 
 from esr.enrichment.enricher import Enricher
-from esr.enrichment.quote_speakers import Grammar
+from esr.enrichment.quotations.speakers import Grammar
 from esr.text.document import Document, Quote, Sentence
 from esr.text.validate import build_document
 from tests.support.found_quotes import find_in_document, find_in_text

@@ -1,4 +1,4 @@
-"""The words of speech of each language: its table `quote_tables/<code>.toml`, and patterns of words."""
+"""The words of speech of each language: its table `tables/<code>.toml`, and patterns of words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-_TABLES = {path.stem: path for path in (Path(__file__).parent / "quote_tables").glob("*.toml")}
+_TABLES = {path.stem: path for path in (Path(__file__).parent / "tables").glob("*.toml")}
 """The tables by language code."""
 VOWEL_SIGNS = "\u064b-\u0652\u0670"
 """The vowel signs of Arabic, which texts may have or not, as characters of a pattern."""

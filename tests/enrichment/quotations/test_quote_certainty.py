@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from esr.enrichment.quotes import find_quotes
+from esr.enrichment.quotations.quotes import find_quotes
 from esr.text.document import CERTAIN, PROBABLE
 from esr.text.validate import build_document
 

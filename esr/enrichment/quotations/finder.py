@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from esr.enrichment.quote_marks import JoinedText, Spans, pair_marks
-from esr.enrichment.quote_names import names_speaker
-from esr.enrichment.quote_speakers import Phrase, grammar
-from esr.enrichment.quote_words import CAPITAL, read_words
+from esr.enrichment.quotations.document_names import names_speaker
+from esr.enrichment.quotations.marks import JoinedText, Spans, pair_marks
+from esr.enrichment.quotations.speakers import Phrase, grammar
+from esr.enrichment.quotations.word_lists import CAPITAL, read_words
 
 _REACH = 250
 """Maximum characters from a quotation to a verb after it."""

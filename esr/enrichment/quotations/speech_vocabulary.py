@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from esr.enrichment.quote_words import (
+from esr.enrichment.quotations.word_lists import (
     CAPITAL,
     VOWEL_SIGNS,
     Word,

@@ -11,8 +11,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from esr.enrichment.quote_vocabulary import Vocabulary
-from esr.enrichment.quote_words import CAPITAL, POSSESSIVE, Word, bare, read_lists, read_words
+from esr.enrichment.quotations.speech_vocabulary import Vocabulary
+from esr.enrichment.quotations.word_lists import CAPITAL, POSSESSIVE, Word, bare, read_lists, read_words
 
 _MAX_WORDS = 14
 """Maximum words of a speaker."""

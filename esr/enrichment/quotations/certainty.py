@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from esr.enrichment.quote_finder import Quotation, Source, is_title
-from esr.enrichment.quote_marks import JoinedText
-from esr.enrichment.quote_names import DocumentNames, names_speaker
-from esr.enrichment.quote_vocabulary import Vocabulary
-from esr.enrichment.quote_words import read_words
+from esr.enrichment.quotations.document_names import DocumentNames, names_speaker
+from esr.enrichment.quotations.finder import Quotation, Source, is_title
+from esr.enrichment.quotations.marks import JoinedText
+from esr.enrichment.quotations.speech_vocabulary import Vocabulary
+from esr.enrichment.quotations.word_lists import read_words
 from esr.text.attributes import value_key
 
 _MAX_GAP, _MAX_APPOSITION, _MAX_TAIL = 4, 14, 30
