@@ -53,8 +53,12 @@ def make_id(text: str) -> str:
 
 
 def make_id_from_path(source: Source) -> str:
-    """The id of a file's only document: its `id_path` without the extension."""
-    return make_id(str(PurePosixPath(source.id_path).with_suffix("")))
+    """The id of a file's only document: its `id_path` without the extension.
+
+    A number is no extension: `sci.space.1` and `sci.space.2` are two documents.
+    """
+    path = PurePosixPath(source.id_path)
+    return make_id(str(path if path.suffix[1:].isdecimal() else path.with_suffix("")))
 
 
 def make_id_path(path: str, base: str | None = None) -> str:

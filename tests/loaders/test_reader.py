@@ -378,6 +378,13 @@ def test_text_is_read_from_files_without_an_ending_if_it_is_named(folder, name):
     assert found.where == f"{path}/{name}"
 
 
+def test_files_that_end_with_different_numbers_are_different_documents(folder):
+    names = ("2026.03.01", "2026.03.02", "sci.space.1", "sci.space.2")
+    path = folder(**dict.fromkeys(names, b"A title\nA ferry sails.\n"))
+    ids = [located.document.id for located in read_documents([str(path)], "text")]
+    assert [id.rpartition("/")[2] for id in ids] == list(names)
+
+
 def test_a_name_that_is_not_utf8_gives_an_id_as_in_addresses(tmp_path):
     os.mkdir(tmp_path / "sub")
     (tmp_path / "sub" / os.fsdecode(b"caf\xe9.txt")).write_bytes(TEXT)
