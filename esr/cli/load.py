@@ -333,8 +333,16 @@ def _print_withdrawn(where: str, as_json: bool) -> None:
 def _read_ids(arguments: Iterable[str]) -> list[str]:
     ids: list[str] = []
     for argument in arguments:
-        ids += sys.stdin.read().split() if argument == "-" else [argument]
+        ids += _read_input().split() if argument == "-" else [argument]
     return ids
+
+
+def _read_input() -> str:
+    """The text on standard input, without a byte order mark. Raises UsageError unless it is UTF-8."""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError("the ids are not UTF-8: convert them first, for example with iconv") from None
 
 
 def _print_report(

@@ -231,6 +231,12 @@ def test_a_rollback_reports_the_serving_generation(esr: Esr, twice: Path) -> Non
     assert [g["state"] for g in listed(twice)] == ["serving", "kept"]
 
 
+def test_ids_on_standard_input_are_utf8_with_or_without_a_mark(esr: Esr, esr_error: Esr, twice: Path) -> None:
+    message = esr_error("remove", "-", "--index", twice, input=b"caf\xe9\n")
+    assert message == "the ids are not UTF-8: convert them first, for example with iconv"
+    assert "1 removed" in esr("remove", "-", "--index", twice, input=b"\xef\xbb\xbfb\r\n").stdout
+
+
 def test_deleting_asks_first_and_no_cancels_it(esr: Esr, twice: Path) -> None:
     result = esr("delete", twice, input="n\n")
     assert result.exit_code == 1
