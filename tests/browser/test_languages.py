@@ -45,6 +45,14 @@ def test_an_arabic_page_is_mirrored_and_its_charts_are_not(opens: Opens) -> None
     )
 
 
+def test_a_headline_of_the_front_page_begins_where_its_article_does(opens: Opens) -> None:
+    page = opens("/")
+    headline = page.locator(".story h2:has(.open)").first
+    for direction in ("ltr", "rtl"):
+        headline.locator(".open").evaluate("(link, dir) => link.dir = dir", direction)
+        assert headline.evaluate("e => getComputedStyle(e).direction") == direction
+
+
 def test_scripts_speak_the_language_of_the_page(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}", locale="fr-FR")
     save = page.locator("#hit-1 .clip")
