@@ -15,7 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.folder.format.files import Arrays, Mask, Numbers, map_bundle, order_of_first, save_bundle
+from esr.folder.format.files import (
+    Arrays,
+    Mask,
+    Numbers,
+    copy_file,
+    map_bundle,
+    order_of_first,
+    save_bundle,
+)
 from esr.folder.format.layer_info import LAYERS, LayerInfo, resolve_owners, split_by_owner
 from esr.folder.format.quote_columns import LayerQuotes, encode_quotes, merge_quotes
 from esr.folder.format.strings import find_string, hash_strings, prefix_range, select_content
@@ -324,9 +332,22 @@ def copy_layer(folder: Path, source: LayerInfo, target: LayerInfo, sentences: Ma
     """Write the layer `target` with these sentences of the layer `source`, or with all of them if None."""
     source_path, target_path = folder / LAYERS / source.name, folder / LAYERS / target.name
     if sentences is None:
-        os.link(source_path, target_path)  # layers never change
+        _link(source_path, target_path)  # layers never change
     else:
         select_layer(target_path, Layer(source_path), sentences, source.parts)
+
+
+def _link(source: Path, target: Path) -> None:
+    """Give a file a second name, or copy it where that is not possible: on a disk without links, for example.
+
+    Nor may a user link the files of another one, even to write to their index.
+    """
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        copy_file(source, target)
 
 
 def select_layer(path: Path, layer: Layer, sentences: Mask, parts: Iterable[str]) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from esr.folder.format.layer_info import LayerInfo, resolve_owners, split_by_owner
 from esr.folder.format.layers import (
@@ -135,6 +138,22 @@ def test_a_layer_is_copied_whole_or_in_part(tmp_path: Path) -> None:
     copy_layer(tmp_path, source, part, np.array([False, True, True, False]))
     assert contents(Layer(tmp_path / "layers/b"), 4) == expected(SENTENCES)
     assert contents(Layer(tmp_path / "layers/c"), 2) == expected(SENTENCES[1:3])
+
+
+def test_a_layer_is_copied_where_files_cannot_be_linked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(source: Path, target: Path) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", refuse)
+    (tmp_path / "layers").mkdir()
+    source, whole = (LayerInfo(name, "s", 0, 1, PARTS, None) for name in ("a", "b"))
+    write(tmp_path / "layers/a", SENTENCES)
+    copy_layer(tmp_path, source, whole, None)
+    assert contents(Layer(tmp_path / "layers/b"), 4) == expected(SENTENCES)
+    with pytest.raises(FileNotFoundError):
+        copy_layer(tmp_path, replace(source, name="gone"), replace(whole, name="c"), None)
 
 
 def info(start: int, stop: int, *parts: str, segment: str = "s") -> LayerInfo:
