@@ -380,6 +380,13 @@ def test_a_mark_inside_an_arabic_word_leaves_its_letters_joined(opens: Opens, wo
     assert abs(width(page, apart) - width(page, word)) > 0.5
 
 
+def test_the_words_that_no_sentence_has_are_apart_from_the_first_sentence(opens: Opens) -> None:
+    page = opens("/search?q=earthquake+zyxgarble")
+    line, hits = page.locator("p.ignored:has(strong)").bounding_box(), page.locator(".hits").bounding_box()
+    assert line and hits
+    assert hits["y"] - line["y"] - line["height"] >= 4
+
+
 def test_an_arabic_query_begins_at_the_right_of_the_box(opens: Opens) -> None:
     page = opens("/")
     box = page.locator("#q")
