@@ -20,8 +20,11 @@ from esr.plugin.provisional import import_lazily
 
 if TYPE_CHECKING:
     import sqlalchemy as sql
+
+    from esr.dossiers import tables
 else:
     sql = import_lazily("sqlalchemy")
+    tables = import_lazily("esr.dossiers.tables")
 
 NAME = "desk.sqlite"
 """The name of the desk in a folder of a backup."""
@@ -97,7 +100,7 @@ def _copy_rows(source: Desk, target: Desk) -> None:
     """Replace all rows of a desk by those of another, also of tables that only other parts of esr know."""
     with source.reading() as read, target.writing() as written:
         known = sql.MetaData()
-        known.reflect(written)
+        known.reflect(written, only=tables.is_of_desk)
         for table in reversed(known.sorted_tables):
             written.execute(table.delete())
         copied = _read_tables(read)
@@ -112,7 +115,7 @@ def _copy_rows(source: Desk, target: Desk) -> None:
 def _read_tables(connection: sql.Connection) -> sql.MetaData:
     """The tables of a database, with types and defaults that every database has."""
     read, plain = sql.MetaData(), sql.MetaData()
-    read.reflect(connection)
+    read.reflect(connection, only=tables.is_of_desk)
     for table in read.sorted_tables:
         columns = [
             sql.Column(

@@ -15,6 +15,15 @@ from sqlalchemy import Boolean, Column, Connection, ForeignKey, Index, Integer, 
 METADATA = MetaData()
 
 
+_OF_ALERTS = "alert_"
+"""What the names of tables begin with that `esr.alerts` adds to a desk."""
+
+
+def is_of_desk(table: str, _: object = None) -> bool:
+    """Whether a table is one of a desk, and not that of another application in the same database."""
+    return table in METADATA.tables or table.startswith(_OF_ALERTS)
+
+
 def column(name: str, type: Any = Text, **options: Any) -> Column[Any]:
     """A column that has a value in each row. Texts have no maximum, which SQLite would not enforce."""
     return Column(name, type, nullable=False, **options)

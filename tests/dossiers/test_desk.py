@@ -111,14 +111,13 @@ def test_a_backup_holds_one_state_and_restores_it(where: str, tmp_path: Path) ->
         Dossiers(desk).add(ANN, id, [sentence("before")])
         SavedSearches(desk).create(ANN, "storms", {"q": ("storm",)})
         with desk.writing() as connection:  # of another part of esr
-            number = "SERIAL" if "postgresql" in where else "INTEGER"
+            number = f"number {'SERIAL' if 'postgresql' in where else 'INTEGER'} PRIMARY KEY"
+            text = "text VARCHAR(9) DEFAULT '' NOT NULL"
+            connection.execute(sql.text(f"CREATE TABLE alert_other ({number}, {text})"))
+            connection.execute(sql.text("INSERT INTO alert_other (text) VALUES ('x'), ('y')"))
             connection.execute(
-                sql.text(
-                    f"CREATE TABLE other (number {number} PRIMARY KEY, text VARCHAR(9) DEFAULT '' NOT NULL)"
-                )
+                sql.text(f"CREATE TABLE alert_empty ({number}, text VARCHAR(9))")
             )
-            connection.execute(sql.text("INSERT INTO other (text) VALUES ('x'), ('y')"))
-            connection.execute(sql.text(f"CREATE TABLE empty (number {number} PRIMARY KEY, text VARCHAR(9))"))
         assert back_up_desk(desk, tmp_path / "backup") == (tmp_path / "backup").stat().st_size
         Dossiers(desk).add(ANN, id, [sentence("after")])
         restore_desk(tmp_path / "backup", desk)
@@ -126,10 +125,10 @@ def test_a_backup_holds_one_state_and_restores_it(where: str, tmp_path: Path) ->
         assert [search.arguments for search in SavedSearches(desk).list_readable(ANN)] == [{"q": ("storm",)}]
         Dossiers(desk).add(ANN, id, [sentence("later")])
         with desk.writing() as connection:
-            connection.execute(sql.text("INSERT INTO other DEFAULT VALUES"))
-            rows = connection.execute(sql.text("SELECT number, text FROM other ORDER BY number")).all()
-            connection.execute(sql.text("INSERT INTO empty (text) VALUES ('first')"))
-            assert connection.scalar(sql.text("SELECT number FROM empty")) == 1
+            connection.execute(sql.text("INSERT INTO alert_other DEFAULT VALUES"))
+            rows = connection.execute(sql.text("SELECT number, text FROM alert_other ORDER BY number")).all()
+            connection.execute(sql.text("INSERT INTO alert_empty (text) VALUES ('first')"))
+            assert connection.scalar(sql.text("SELECT number FROM alert_empty")) == 1
         assert [tuple(row) for row in rows] == [(1, "x"), (2, "y"), (3, "")]
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith("backup")) == ["backup"]
 
@@ -145,8 +144,15 @@ def test_a_backup_of_a_file_is_restored_in_postgresql(tmp_path: Path, postgresql
         Dossiers(desk).add(ANN, Dossiers(desk).create(ANN, "Moved").id, [sentence("ä")])
         back_up_desk(desk, tmp_path / "backup")
     with Desk(postgresql.replace("/postgres?", "/moved?")) as moved:
+        with moved.writing() as connection:  # of another application
+            connection.execute(sql.text("CREATE TABLE accounts AS SELECT 1 AS number"))
         restore_desk(tmp_path / "backup", moved)
         assert texts(moved) == ["ä"]
+        with moved.reading() as connection:
+            assert connection.scalar(sql.text("SELECT number FROM accounts")) == 1
+        back_up_desk(moved, tmp_path / "again")
+    with Desk(str(tmp_path / "again")) as again, again.reading() as connection:
+        assert not sql.inspect(connection).has_table("accounts")
 
 
 def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
