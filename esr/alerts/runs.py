@@ -200,12 +200,15 @@ class AlertRuns:
             try:
                 with open_searcher(self._locations.get(collection, collection)) as searcher:
                     index = searcher.index.snapshot()
-                    items += self.find(collection, index, of_collection, failures, tell_all=tell_all)
+                    of_run = dict(unreadable)
+                    items += self.find(collection, index, of_collection, of_run, tell_all=tell_all)
+                    failures |= of_run
             except EsrError as error:
                 first = first or error
-        ended = self.outbox.note_failures(
-            {**failures, **self.stopped}, [*unreadable, *(alert.id for alert in stored)], self.stopped
-        )
+        noted = {**failures, **self.stopped}
+        # If the run is stopped, others may not have been told yet what they missed while they failed.
+        searches = noted if self._is_stopped() else [*unreadable, *(alert.id for alert in stored)]
+        ended = self.outbox.note_failures(noted, searches, self.stopped)
         self.newly_stopped = [alert.name for alert in stored if alert.id in ended]
         counts = {"items": items, "digests": self.make_digests(alerts)}
         counts |= self._deliver(alerts, unreadable)
@@ -228,7 +231,12 @@ class AlertRuns:
         *,
         tell_all: bool = False,
     ) -> int:
-        """Match new and changed documents of a snapshot, and store what is to be told. Returns its number."""
+        """Match new and changed documents of a snapshot, and store what is to be told. Returns its number.
+
+        `failures`: by id, why alerts cannot be read; those that cannot be run are added. They are told what
+        they missed when they work again, of documents that were matched at most `PENDING` before.
+        """
+        missed = {*self.outbox.failures()}
         marks = index.status(DocumentMarks())
         known = self.outbox.matched_documents(collection)
         if known is None and not tell_all:
@@ -241,18 +249,17 @@ class AlertRuns:
             self.outbox.store_baseline(collection, {})
             known = {}
         pending_until = "" if _is_enriched(index) else write_time(self._clock() + PENDING)
-        now, items = write_time(self._clock()), 0
+        state = _Matching(collection, index, known, marks, pending_until)
+        items = 0
         new = [id for id, mark in marks.items() if id not in known or known[id].mark != mark]
         for ids in batched(new, MATCHED_TOGETHER):
             if not self._is_stopped():
-                state = _Matching(collection, index, known, marks, pending_until)
                 items += self._match(state, ids, alerts, failures)
-        waiting = [alert for alert in alerts if needs_enrichment(index, alert.conditions)]
+        waiting = [a for a in alerts if a.id in missed or needs_enrichment(index, a.conditions)]
         pending = [id for id, of in known.items() if of.pending_until and id in marks and id not in new]
         for ids in batched(pending, MATCHED_TOGETHER):
             if not self._is_stopped():
-                is_over = {id: not pending_until or known[id].pending_until <= now for id in ids}
-                items += self._match_again(collection, index, known, is_over, waiting, failures)
+                items += self._match_again(state, ids, waiting, failures)
         return items
 
     def _match(
@@ -264,15 +271,19 @@ class AlertRuns:
             d for d in documents if d.id not in state.known or state.known[d.id].content != contents[d.id]
         ]
         is_changed = {document.id for document in changed}
+        news = _find_news(state.index, changed, alerts, failures)
+        pending_until = state.pending_until
+        if failures and changed:
+            self.outbox.note_failures(failures, failures)  # first: by it, a later run tells what they miss
+            pending_until = pending_until or write_time(self._clock() + PENDING)
         now = {
             id: KnownDocument(
                 state.marks[id],
                 content,
-                state.pending_until if id in is_changed else state.known[id].pending_until,
+                pending_until if id in is_changed else state.known[id].pending_until,
             )
             for id, content in contents.items()
         }
-        news = _find_news(state.index, changed, alerts, failures)
         before = {id: state.known[id] for id in now if id in state.known}
         return self._store(state.collection, before, now, news)
 
@@ -308,23 +319,19 @@ class AlertRuns:
         return items
 
     def _match_again(
-        self,
-        collection: str,
-        index: Index,
-        known: Mapping[str, KnownDocument],
-        is_over: Mapping[str, bool],
-        alerts: Sequence[Alert],
-        failures: dict[str, str],
+        self, state: _Matching, ids: Sequence[str], alerts: Sequence[Alert], failures: dict[str, str]
     ) -> int:
-        """Match documents again that were new before they were enriched."""
-        documents = list(index.documents(list(is_over))) if alerts else []
-        news = _find_news(index, documents, alerts, failures)
-        before = {id: known[id] for id in is_over}
-        now = {
-            id: of._replace(pending_until="" if is_over[id] else of.pending_until)
+        """Match documents again that were new before they were enriched, or while an alert failed."""
+        able = [alert for alert in alerts if alert.id not in failures]
+        documents = list(state.index.documents(ids)) if able else []
+        news = _find_news(state.index, documents, able, failures)
+        before = {id: state.known[id] for id in ids}
+        waits, now = bool(failures or state.pending_until), write_time(self._clock())
+        after = {
+            id: of._replace(pending_until=of.pending_until if waits and of.pending_until > now else "")
             for id, of in before.items()
         }
-        return self._store(collection, before, now, news)
+        return self._store(state.collection, before, after, news) if news or after != before else 0
 
     # Digests and deliveries
 

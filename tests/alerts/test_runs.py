@@ -14,7 +14,7 @@ import pytest
 from esr.alerts.alert_conditions import VERSION, read_arguments, write_arguments
 from esr.alerts.channels import Channels, DeliveryFailed, Letter
 from esr.alerts.outbox import HOLD_SECONDS, Changed, KnownDocument, News, Outbox
-from esr.alerts.runs import OPERATOR, AlertRuns, add_alert, make_delivery, read_alert, set_pause
+from esr.alerts.runs import OPERATOR, PENDING, AlertRuns, add_alert, make_delivery, read_alert, set_pause
 from esr.dossiers.desk import Desk
 from esr.dossiers.records import Person
 from esr.dossiers.saved_searches import SavedSearches
@@ -41,7 +41,7 @@ class Receiver(Channels):
     def __init__(self) -> None:
         super().__init__({})
         self.letters: list[tuple[str, Letter]] = []
-        self.problem: Exception | None = None
+        self.problem: BaseException | None = None
 
     def send(self, target: str, letter: Letter) -> None:
         if self.problem is not None:
@@ -167,6 +167,54 @@ def test_what_was_new_before_its_enrichment_is_told_after_it(world: World) -> No
         enrich(searcher.index, enricher)
     named = world.run()
     assert 2 <= len(named) <= 8 and len({*named}) == len(named)
+    assert world.run() == []
+
+
+def test_an_alert_that_works_again_is_told_what_it_missed(world: World) -> None:
+    id = world.add(query="storm")
+    world.add(query="gale")
+    world.run()
+    searches = SavedSearches(world.desk)
+    delivery = searches.read(ANN, id).delivery
+    searches.change(ANN, id, delivery={**delivery, "form": VERSION + 1})
+    world.append(document("c", "A storm at sea.", "A gale at sea."))
+    for _ in range(2):
+        with pytest.raises(EsrError, match="newer version"):
+            world.run()
+    assert world.receiver.texts() == ["A gale at sea."], "the others are told at once, and once"
+    world.append(document("d", "A storm inland."))
+    searches.change(ANN, id, delivery=delivery)
+    assert world.run() == ["A storm inland.", "A storm at sea."]
+    assert world.run() == []
+
+
+def test_an_alert_whose_ranking_cannot_be_computed_is_told_later_what_it_missed(world: World) -> None:
+    world.add(
+        query="storm", least_score=-9, ranking={"features": [{"feature": "count", "form": "log", "w": 1}]}
+    )
+    world.run()
+    world.append(document("c", "A storm at sea."))
+    with pytest.raises(EsrError, match="count"):
+        world.run()
+    world.now += PENDING - timedelta(days=1)
+    with open_searcher(world.where) as searcher:
+        enrich(searcher.index, FakeEnricher(("features",)))
+    assert world.run() == ["A storm at sea."]
+
+
+def test_what_an_alert_missed_is_not_kept_for_ever(world: World) -> None:
+    id = world.add(query="storm")
+    world.add(query="gale")
+    world.run()
+    searches = SavedSearches(world.desk)
+    delivery = searches.read(ANN, id).delivery
+    searches.change(ANN, id, delivery={**delivery, "form": VERSION + 1})
+    world.append(document("c", "A storm at sea."))
+    for _ in range(2):
+        with pytest.raises(EsrError, match="newer version"):
+            world.run()
+        world.now += PENDING
+    searches.change(ANN, id, delivery=delivery)
     assert world.run() == []
 
 

@@ -115,9 +115,7 @@ def test_a_backup_holds_one_state_and_restores_it(where: str, tmp_path: Path) ->
             text = "text VARCHAR(9) DEFAULT '' NOT NULL"
             connection.execute(sql.text(f"CREATE TABLE alert_other ({number}, {text})"))
             connection.execute(sql.text("INSERT INTO alert_other (text) VALUES ('x'), ('y')"))
-            connection.execute(
-                sql.text(f"CREATE TABLE alert_empty ({number}, text VARCHAR(9))")
-            )
+            connection.execute(sql.text(f"CREATE TABLE alert_empty ({number}, text VARCHAR(9))"))
         assert back_up_desk(desk, tmp_path / "backup") == (tmp_path / "backup").stat().st_size
         Dossiers(desk).add(ANN, id, [sentence("after")])
         restore_desk(tmp_path / "backup", desk)
