@@ -20,8 +20,8 @@ _TAGS = ("top", "num", *FIELDS, *_KIND_TAGS, *_DOCUMENT_TAGS)
 _TAG = re.compile(
     rf"<(?P<end>/?)(?P<tag>{'|'.join(_TAGS)})\b[^<>\n]*>|^[ \t]*</?(?P<other>[a-z]\w*)[^<>\n]*>", re.I | re.M
 )
-# Labels that repeat the tag.
-_LABEL = re.compile(r"(?:Number|Topic|Description|Narrative|Type|Documents)\s*:", re.I)
+# Labels that repeat the tag, at the start of a field only: a title may be "Hot topic: health insurance".
+_LABEL = re.compile(r"\A(?:Number|Topic|Description|Narrative|Type|Documents)\s*:", re.I)
 _RANKED = re.compile(r"^\d{1,6}[.:]?\s+(?=\S+$)")
 
 

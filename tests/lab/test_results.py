@@ -449,6 +449,12 @@ def test_closing_tags_entities_and_capitals_are_accepted(file):
     assert read_topics(file(text)) == [Topic("303", {"title": "R&D <now>"})]
 
 
+def test_a_label_is_left_out_at_the_start_of_a_field_only(file):
+    text = "<top>\n<num> Number: 1\n<title> Hot topic: health\n<desc> Description:\nA new type: b\n</top>\n"
+    fields = {"title": "Hot topic: health", "desc": "A new type: b"}
+    assert read_topics(file(text)) == [Topic("1", fields)]
+
+
 def test_a_top_ends_where_the_next_begins(file):
     text = "<top>\n<num> Number: 1\n<title> a\n<top>\n<num> Number: 2\n<title> b\n"
     assert [(topic.id, topic.query()) for topic in read_topics(file(text))] == [("1", "a"), ("2", "b")]
