@@ -383,6 +383,19 @@ def test_a_word_that_nobody_has_still_has_variants(searcher: Searcher) -> None:
     assert [term.term for term in prepared.plan.terms][:2] == ["bank", "migration"]
 
 
+def test_terms_of_an_index_by_language_have_variants_of_their_language(tmp_path: Path) -> None:
+    """The mark of the language before a term is no part of the word, nor does it count as letters."""
+    english = document("a", "electric cars", "an electron", "birds", "birch", language="en")
+    german = document("b", "electron", language="de")
+    load(tmp_path / "index", [english, german], analyzer="by-language")
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        assert weights_variants(searcher, "language:en electric") == {
+            "en|electr": (1.0, True),
+            "en|electron": (0.2, False),
+        }
+        assert set(weights_variants(searcher, "language:en bird")) == {"en|bird"}
+
+
 def test_a_variant_adds_what_its_occurrences_are_worth_above_chance_times_the_weight(
     searcher: Searcher,
 ) -> None:

@@ -20,16 +20,18 @@ def find_variants(term: str, query: BoostQuery) -> list[str]:
     Stemming conflates inflected forms but not derived words, such as `migrant` and `migration`. A long common
     prefix is a cheap sign that two terms are related (Xu & Croft 1998).
     """
-    prefix_length = max(MIN_PREFIX, len(term) - MAX_ENDING)
-    if not term.isalpha() or len(term) < prefix_length:
+    mark = query.index.analyzer.mark  # of the language, in an index by language: no part of the word
+    word = term.removeprefix(mark)
+    prefix_length = max(MIN_PREFIX, len(word) - MAX_ENDING)
+    if not word.isalpha() or len(word) < prefix_length:
         return []
-    candidates = query.index.vocabulary(TermsWithPrefix(term[:prefix_length], _MAX_TERMS_READ))
-    variants = [other for other in candidates if _is_variant(term, other) and other not in query.counts]
-    return variants[:MAX_VARIANTS]
+    candidates = query.index.vocabulary(TermsWithPrefix(mark + word[:prefix_length], _MAX_TERMS_READ))
+    variants = [other for other in candidates if other not in query.counts]
+    return [other for other in variants if _is_variant(word, other.removeprefix(mark))][:MAX_VARIANTS]
 
 
-def _is_variant(term: str, other: str) -> bool:
-    return other.isalpha() and term.startswith(other[:-MAX_ENDING])
+def _is_variant(word: str, other: str) -> bool:
+    return other.isalpha() and word.startswith(other[:-MAX_ENDING])
 
 
 def expand_variants(settings: Settings, query: BoostQuery) -> Expansion:
