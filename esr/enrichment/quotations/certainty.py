@@ -10,9 +10,10 @@ import re
 from collections.abc import Sequence
 
 from esr.enrichment.quotations.document_names import DocumentNames, names_speaker
-from esr.enrichment.quotations.finder import Quotation, Source, is_title
 from esr.enrichment.quotations.marks import JoinedText
+from esr.enrichment.quotations.quotation import Quotation, Source
 from esr.enrichment.quotations.speech_vocabulary import Vocabulary
+from esr.enrichment.quotations.titles import is_title
 from esr.enrichment.quotations.word_lists import read_words
 from esr.text.attributes import value_key
 

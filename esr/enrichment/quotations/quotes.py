@@ -1,7 +1,7 @@
 """Finds quotations in a document, each with its speaker, by the rules of its language.
 
-`marks` pairs the marks, `finder` finds quotations and speakers, and `certainty` says which
-speakers are certain. The names that speakers as written stand for are resolved here.
+`marks` pairs the marks, `finder` finds quotations with their sources, and `certainty` says which speakers are
+certain. The names that speakers as written stand for are resolved here.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from esr.enrichment.quotations.certainty import find_certain
 from esr.enrichment.quotations.document_names import DocumentNames, names_speaker
-from esr.enrichment.quotations.finder import Quotation, find_quotations
+from esr.enrichment.quotations.finder import find_quotations
 from esr.enrichment.quotations.marks import JoinedText
+from esr.enrichment.quotations.quotation import Quotation
 from esr.enrichment.quotations.speakers import Grammar, grammar
 from esr.text.document import CERTAIN, PROBABLE, Document, Quote
 
