@@ -183,6 +183,8 @@ class FolderSnapshot(Index):
                 if _is_served(folder, part):  # otherwise a writer has deleted it
                     self._damage = damage
                     return
+            except IndexUnusable:
+                return  # no file may be opened at present, which is no damage
             if pause:
                 time.sleep(time.perf_counter() - started)
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import random
 import subprocess
 import sys
+import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ import numpy as np
 import pytest
 
 from esr.errors import UsageError
+from esr.folder.format import damage
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write import segment_writer
@@ -203,6 +208,26 @@ def test_a_filter_that_nothing_satisfies_gives_no_hits(where: Path) -> None:
     load(where, [document("A", "storm")])
     with open_searcher(str(where)) as searcher:
         assert searcher.search("storm", filters=Filters(documents=("B",))).total == 0
+
+
+def test_an_index_whose_files_may_not_be_opened_for_a_while_is_not_damaged(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server whose process had no more files to open would refuse the index until the next commit."""
+    load(where, [document("A", "storm")])
+
+    def refuse(path: str) -> Any:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), path)
+
+    with closing(EmbeddedIndex(str(where))) as index:
+        with monkeypatch.context() as patched:
+            patched.setattr(damage, "check_file", refuse)
+            index.warm_up()
+            for thread in threading.enumerate():
+                if thread.name == "esr-examine":
+                    thread.join()
+        assert index.snapshot().damage is None
+        assert index.count([HasTerm("storm")], Filters()) == [1]
 
 
 def test_a_filter_on_an_attribute_passes_over_segments_without_any(where: Path) -> None:

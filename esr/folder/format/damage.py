@@ -15,6 +15,7 @@ from esr.folder.format.files import (
     FileCheck,
     check_file,
     decode_sealed,
+    refuse_unopened,
 )
 from esr.folder.format.layer_info import LAYERS
 from esr.folder.format.manifest import CHECKSUMS, SEGMENTS, Manifest, period_of_segment
@@ -95,6 +96,8 @@ def read_checks(folder: Path, part: Part) -> dict[str, FileCheck]:
             checks = {f"{part.path}/{name}": FileCheck(*check) for name, check in table.items()}
             return {path: part.check, **checks}
     except (OSError, ValueError, TypeError) as error:
+        if isinstance(error, OSError):
+            refuse_unopened(folder / path, error)
         damage = Damage(path, str(error))
     raise SegmentDamaged(folder / path, damage.problem)
 
@@ -103,6 +106,7 @@ def _examine(folder: Path, path: str, check: FileCheck, *, read: bool) -> Damage
     """Compare a file with its check. Returns None if they agree.
 
     The content is compared if `read` is set, if the file is small, or if its modification time has changed.
+    Raises IndexUnusable if the file may not be opened, such as for want of permission.
     """
     name = f"{folder}/{path}"
     try:
@@ -115,6 +119,7 @@ def _examine(folder: Path, path: str, check: FileCheck, *, read: bool) -> Damage
     except FileNotFoundError:
         return Damage(path, "it is missing")
     except OSError as error:
+        refuse_unopened(name, error)
         return Damage(path, f"it cannot be read: {error.strerror or error}")
     return None
 
@@ -125,7 +130,7 @@ def find_damage(
     """Yield the damage of a segment or a layer, nothing if it has no checksums.
 
     `read`: compare the content of every file or, with `names`, of the files with these names. The content of
-    small and of modified files is always compared.
+    small and of modified files is always compared. Raises IndexUnusable if a file may not be opened.
     """
     if part.check is None:
         return
@@ -144,7 +149,7 @@ def find_damage(
 def require_intact(
     folder: Path, parts: Iterable[Part], *, read: bool = True, names: Collection[str] = ()
 ) -> None:
-    """Raise SegmentDamaged for the first damage that `find_damage` finds in these parts."""
+    """Raise SegmentDamaged for the first damage that `find_damage` finds in these parts, and as it does."""
     for part in parts:
         for path, problem in find_damage(folder, part, read=read, names=names):
             raise SegmentDamaged(folder / path, problem)

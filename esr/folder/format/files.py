@@ -234,12 +234,22 @@ def _map(path: str | Path) -> mmap.mmap:
         finally:
             os.close(descriptor)
     except OSError as error:
-        if error.errno == errno.EMFILE:
-            raise IndexUnusable(
-                f"cannot open {path}: this process may have no more files open; "
-                "raise the limit, as by ulimit -n 65536"
-            ) from error
+        refuse_unopened(path, error)
         raise
+
+
+_UNOPENED = {
+    errno.EMFILE: "this process may have no more files open; raise the limit, as by ulimit -n 65536",
+    errno.ENFILE: "this machine may have no more files open; raise the limit, as by sysctl fs.file-max",
+    errno.EACCES: "this user may not read it; change its owner or its mode",
+    errno.EPERM: "this user may not read it; change its owner or its mode",
+}
+
+
+def refuse_unopened(path: str | Path, error: OSError) -> None:
+    """Raise IndexUnusable for an error that does not come from the disk: the file need not be damaged."""
+    if error.errno in _UNOPENED:
+        raise IndexUnusable(f"cannot open {path}: {_UNOPENED[error.errno]}") from error
 
 
 def narrow(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pickle
@@ -369,6 +370,33 @@ def test_sizes_missing_files_and_files_that_cannot_be_read_are_damage(
     monkeypatch.setattr(damage, "check_file", fail)
     problems = {found.problem for found in find_damage(tmp_path, part)}
     assert problems == {"it cannot be read: Input/output error"}
+
+
+@pytest.mark.parametrize(
+    ("number", "problem"),
+    [(errno.EACCES, "this user may not read it"), (errno.EMFILE, "this process may have no more files open")],
+)
+def test_a_file_that_may_not_be_opened_is_not_damaged(
+    tmp_path: Path, part: Part, monkeypatch: pytest.MonkeyPatch, number: int, problem: str
+) -> None:
+    """Whoever deletes the folder then, as for a damaged manifest, deletes what is intact."""
+    commit(tmp_path, Manifest(PLAIN))
+
+    def refuse(path: Any) -> Any:
+        raise OSError(number, os.strerror(number), str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(damage, "check_file", refuse)
+        with pytest.raises(IndexUnusable, match=f"cannot open .*checksums.json: {problem}") as raised:
+            require_intact(tmp_path, [part])
+        assert not isinstance(raised.value, SegmentDamaged)
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_bytes", refuse)
+        with pytest.raises(IndexUnusable, match=f"cannot open .*checksums.json: {problem}"):
+            read_checks(tmp_path, part)
+        with pytest.raises(IndexUnusable, match=f"cannot open .*{MANIFEST_NAME}: {problem}") as raised:
+            read_any_format(tmp_path)
+        assert not isinstance(raised.value, ManifestDamaged)
 
 
 def test_a_damaged_table_of_checksums_is_the_only_damage_that_is_told(
