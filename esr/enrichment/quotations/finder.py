@@ -18,6 +18,7 @@ from esr.enrichment.quotations.marked_document import (
     MarkedDocument,
 )
 from esr.enrichment.quotations.marks import JoinedText, Spans
+from esr.enrichment.quotations.noun_phrases import Phrase
 from esr.enrichment.quotations.quotation import Quotation, Source
 from esr.enrichment.quotations.sources_after import (
     find_agent_after,
@@ -31,7 +32,7 @@ from esr.enrichment.quotations.sources_without_verbs import (
     find_source_of_first_words,
     find_source_of_headline,
 )
-from esr.enrichment.quotations.speakers import Grammar, Phrase
+from esr.enrichment.quotations.speakers import Grammar
 from esr.enrichment.quotations.speakers_elsewhere import (
     add_name_behind_marks,
     add_other_speaker,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from esr.enrichment.quotations.marks import JoinedText, Spans, pair_marks
+from esr.enrichment.quotations.noun_phrases import Phrase
 from esr.enrichment.quotations.quotation import Quotation
-from esr.enrichment.quotations.speakers import Grammar, Phrase, grammar
+from esr.enrichment.quotations.speakers import Grammar, grammar
 from esr.enrichment.quotations.word_lists import CAPITAL
 
 REACH_OF_CLAUSE = 300

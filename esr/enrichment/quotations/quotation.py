@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from esr.enrichment.quotations.marks import Spans
-from esr.enrichment.quotations.speakers import Phrase
+from esr.enrichment.quotations.noun_phrases import Phrase
 
 
 class Source(NamedTuple):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from esr.enrichment.quotations.marked_document import DASH, MarkedDocument
+from esr.enrichment.quotations.noun_phrases import Phrase
 from esr.enrichment.quotations.quotation import Source, source_of
 from esr.enrichment.quotations.sources_before import is_set_off
 from esr.enrichment.quotations.sources_without_verbs import find_source_without_verb_after
-from esr.enrichment.quotations.speakers import Grammar, Phrase
+from esr.enrichment.quotations.speakers import Grammar
 from esr.enrichment.quotations.word_lists import CAPITAL, read_words
 
 _REACH = 250

@@ -11,13 +11,14 @@ from esr.enrichment.quotations.marked_document import (
     SENTENCE_WITHIN,
     MarkedDocument,
 )
+from esr.enrichment.quotations.noun_phrases import Phrase
 from esr.enrichment.quotations.quotation import Source, source_of
 from esr.enrichment.quotations.sources_without_verbs import (
     find_source_named_before,
     find_source_without_verb,
     read_pattern,
 )
-from esr.enrichment.quotations.speakers import Grammar, Phrase
+from esr.enrichment.quotations.speakers import Grammar
 from esr.enrichment.quotations.word_lists import read_words
 
 _REACH_BEFORE = 150

@@ -15,8 +15,9 @@ from esr.enrichment.quotations.marked_document import (
     SENTENCE_WITHIN,
     MarkedDocument,
 )
+from esr.enrichment.quotations.noun_phrases import Phrase
 from esr.enrichment.quotations.quotation import Source, source_of
-from esr.enrichment.quotations.speakers import Grammar, Phrase
+from esr.enrichment.quotations.speakers import Grammar
 from esr.enrichment.quotations.word_lists import CAPITAL, read_words
 
 _REACH_BEFORE = 150

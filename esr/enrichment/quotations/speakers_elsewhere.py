@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from esr.enrichment.quotations.marked_document import MARKED_AFTER, MarkedDocument
+from esr.enrichment.quotations.noun_phrases import Phrase
 from esr.enrichment.quotations.quotation import Quotation, Source
-from esr.enrichment.quotations.speakers import Phrase
 from esr.enrichment.quotations.titles import is_title
 from esr.enrichment.quotations.word_lists import CAPITAL
 
