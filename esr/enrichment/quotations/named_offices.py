@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 
 from esr.enrichment.quotations.noun_phrases import (
@@ -14,15 +15,8 @@ from esr.enrichment.quotations.noun_phrases import (
     Phrase,
     is_full_name,
 )
-from esr.enrichment.quotations.word_lists import CAPITAL, Word, read_words
+from esr.enrichment.quotations.word_lists import CAPITAL, Word, either, read_words
 
-_APPOSITION = re.compile(
-    r"(?:\s+(?!et\b|que\b|qui\b|i\b)[\w’'-]*[^\W\dA-ZÀ-ÝЀ-Я][\w’'-]*){0,7},\s+"
-    r"(?P<name>(?:(?:[A-ZЀ-Я]\.-?)+|[^\W\d_a-zà-ÿа-џ][\w’'-]+)"
-    r"(?:\s+(?:(?:de|du|von|van|le|la|ben|el|al)\s+)?(?:[A-ZЀ-Я]\.|[^\W\d_a-zà-ÿа-џ][\w’'-]+)){0,3})"
-    r"(?=\s*(?:[,.;:)(»“”\"–—-]|$)|\s+[a-zа-џ])"
-)
-"""A name after a comma, possibly behind the rest of an office: "de la ville, Luc Bay,"."""
 _SHORTEST_NAME = 3
 """Minimum letters of a name that is no abbreviation of a party."""
 _SECOND_OFFICE = re.compile(
@@ -40,6 +34,17 @@ _NAME_AT_END = re.compile(
 
 class NamedOffices(NounPhrases):
     """The rules that find the name of who has an office, behind it or after a comma."""
+
+    @cached_property
+    def _apposition(self) -> re.Pattern[str]:
+        """A name after a comma, possibly behind the rest of an office: "de la ville, Luc Bay,"."""
+        first = rf"(?!(?:{either(self._lists.not_in_office)})\b)"
+        return re.compile(
+            rf"(?:\s+{first}[\w’'-]*[^\W\dA-ZÀ-ÝЀ-Я][\w’'-]*){{0,7}},\s+"
+            r"(?P<name>(?:(?:[A-ZЀ-Я]\.-?)+|[^\W\d_a-zà-ÿа-џ][\w’'-]+)"
+            r"(?:\s+(?:(?:de|du|von|van|le|la|ben|el|al)\s+)?(?:[A-ZЀ-Я]\.|[^\W\d_a-zà-ÿа-џ][\w’'-]+)){0,3})"
+            r"(?=\s*(?:[,.;:)(»“”\"–—-]|$)|\s+[a-zа-џ])"
+        )
 
     def is_office(self, speaker: str) -> bool:
         """Whether a speaker is an office without a name, where nouns are bare: "trener", "mówi poseł"."""
@@ -64,7 +69,7 @@ class NamedOffices(NounPhrases):
             return self._name_after_offices(text, words)
         if not (self._is_article(words[0]) or self._is_person(words[0])):
             return None
-        name = _APPOSITION.match(text, words[-1].end)
+        name = self._apposition.match(text, words[-1].end)
         if name is not None and self.has_name(read_words(name["name"])):
             return Phrase(name["name"], name.start("name"))
         if self.has_bare_nouns and (is_full_name(words[-2:]) or len(words) > MAX_NOUN):

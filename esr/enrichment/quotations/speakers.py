@@ -188,10 +188,9 @@ class Grammar(NamedOffices):
         """The full name behind words that are no subject: (powiedział) "w swoim artykule Jan Lis"."""
         name = list(self._name_after_office(read_words(right)))
         is_oblique = any(word.bare.endswith(self.oblique) for word in name[:1]) or all(
-            word.bare.endswith("a") and not word.bare.endswith(("ska", "cka", "dzka")) for word in name
+            word.bare.endswith(self.genitives) and not word.bare.endswith(self.feminines) for word in name
         )
-        is_oblique = is_oblique or any(word.bare.endswith("iego") for word in name)
-        is_oblique = is_oblique or any(word.bare.endswith("ого") for word in name[-1:])
+        is_oblique = is_oblique or any(word.bare.endswith(self.adjectival) for word in name[-1:])
         return [] if is_oblique or not self.oblique else name
 
     def subject(self, left: str) -> Phrase | None:
@@ -335,7 +334,7 @@ class Grammar(NamedOffices):
             return "'" in word.bare
         if word.text == "(":
             return True
-        is_possessed = len(word.bare) > LONGEST_ABBREVIATION and word.bare.endswith(("sı", "si", "su", "sü"))
+        is_possessed = len(word.bare) > LONGEST_ABBREVIATION and word.bare.endswith(self.possessed)
         return is_possessed and word.bare not in self.persons
 
 

@@ -79,6 +79,10 @@ class Vocabulary:
         self.nonfinite: tuple[str, ...] = tuple(lists.nonfinite.split())
         self.named: re.Pattern[str] = beginning_pattern(lists.named)
         self.oblique: tuple[str, ...] = tuple(lists.oblique.split())
+        self.genitives: tuple[str, ...] = tuple(lists.genitives.split())
+        self.feminines: tuple[str, ...] = tuple(lists.feminines.split())
+        self.adjectival: tuple[str, ...] = tuple(lists.adjectival.split())
+        self.possessed: tuple[str, ...] = tuple(lists.possessed.split())
         self.nominal: tuple[str, ...] = tuple(lists.nominal.split())
         self.adverbs: tuple[str, ...] = tuple(lists.adverbs.split())
         self.first_endings: tuple[str, ...] = tuple(lists.first_endings.split())
@@ -135,7 +139,7 @@ class Vocabulary:
     @cached_property
     def credits(self) -> re.Pattern[str]:
         """What leads from the title of a work to its author: ", di" (Ann Lee)."""
-        return re.compile(rf"\s*,?\s+(?:{either(self._lists.credits)})\s*{CAPITAL}")
+        return re.compile(rf"\s*,?\s+(?:{either(self._lists.of)})\s*{CAPITAL}")
 
     @cached_property
     def speech_noun(self) -> re.Pattern[str]:
