@@ -19,6 +19,7 @@ from esr.text.placed_text import PlacedText, describe_place, find_places, join_p
 from esr.text.splitting.printed_lines import find_uncut_words, join_lines
 from esr.text.validate import build_document
 from tests.loaders.conftest import texts
+from tests.support.processes import check_linear
 from tests.support.samples import FOLDER, LEAD, sample
 
 pytestmark = pytest.mark.slow
@@ -95,6 +96,11 @@ def test_a_place_is_told_as_a_page_or_a_time(features, place):
 )
 def test_words_that_line_ends_cut_are_joined(lines, text):
     assert join_lines(lines, find_uncut_words(lines)) == text
+
+
+def test_the_lines_of_a_long_paragraph_are_joined_in_linear_time() -> None:
+    """A book in TEI may have a single paragraph."""
+    check_linear(lambda size: join_lines(["the committee met " * 28] * size), 8_000)
 
 
 # PDF

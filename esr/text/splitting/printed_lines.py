@@ -39,11 +39,14 @@ def join_lines(lines: Iterable[str], words: Set[str] = frozenset()) -> str:
     A hyphen at the end of a line is removed if the next line continues its word with a small letter, unless
     the text has the word only with the hyphen (`words`, from `find_uncut_words`) or the hyphen is elliptic.
     """
-    text = ""
+    before: list[str] = []
+    text = ""  # the end of what is joined, since a paragraph may be a book
     for line in lines:
         line = " ".join(line.split())
         text = _join(text, line, words) if text and line else text or line
-    return text.replace("\xad", "")
+        before.append(text[:-_LONGEST_WORD])
+        text = text[-_LONGEST_WORD:]
+    return "".join([*before, text]).replace("\xad", "")
 
 
 def _join(text: str, line: str, words: Set[str]) -> str:
