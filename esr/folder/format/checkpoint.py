@@ -12,9 +12,11 @@ from typing import Any
 from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
+from esr.errors import IndexUnusable
 from esr.folder.format.files import (
     FileCheck,
     decode_sealed,
+    refuse_unopened,
     replace_json,
 )
 from esr.folder.format.layer_info import LayerInfo
@@ -63,10 +65,19 @@ class Checkpoint(Struct, frozen=True):
 
 
 def read_checkpoint(folder: Path) -> Checkpoint | None:
-    """Read the checkpoint of an unfinished load, None if it is missing or unreadable."""
+    """Read the checkpoint of an unfinished load, None if it is missing or damaged.
+
+    Raises IndexUnusable if the file cannot be read, since the load that wrote it may be resumed later.
+    """
+    path = folder / CHECKPOINT_NAME
     try:
-        return _from_dict(decode_sealed((folder / CHECKPOINT_NAME).read_bytes()))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return _from_dict(decode_sealed(path.read_bytes()))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        refuse_unopened(path, error)
+        raise IndexUnusable(f"cannot read {path}: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

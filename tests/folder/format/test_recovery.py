@@ -50,6 +50,7 @@ from esr.folder.format.manifest import (
     read_manifest,
 )
 from esr.folder.format.writer_lock import LOCK_NAME
+from esr.folder.write.folder_writer import recover, start_or_resume
 from esr.index.withdrawn import Withdrawn
 from esr.index.writer import Description
 
@@ -296,6 +297,38 @@ def test_a_checkpoint_is_read_as_it_was_written_and_grows_by_segments(tmp_path: 
 def test_a_checkpoint_that_cannot_be_read_is_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / CHECKPOINT_NAME).write_bytes(content)
     assert read_checkpoint(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [
+        (errno.EMFILE, "this process may have no more files open"),
+        (errno.EACCES, "this user may not read it"),
+        (errno.EIO, "Input/output error"),
+    ],
+)
+def test_a_checkpoint_that_may_not_be_opened_keeps_the_segments_of_its_load(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, reason: str
+) -> None:
+    commit(tmp_path, Manifest(PLAIN))
+    (tmp_path / "segments" / "one").mkdir(parents=True)
+    start = Checkpoint("20270103", PLAIN, append=False, base=1)
+    written = write_checkpoint(tmp_path, replace(start, segments=("one",)))
+    read_bytes = Path.read_bytes
+
+    def refuse(path: Path) -> bytes:
+        if path.name == CHECKPOINT_NAME:
+            raise OSError(number, os.strerror(number), str(path))
+        return read_bytes(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", refuse)
+        with pytest.raises(IndexUnusable, match=f"{CHECKPOINT_NAME}: {reason}"):
+            recover(tmp_path, PLAIN)
+        with pytest.raises(IndexUnusable, match=f"{CHECKPOINT_NAME}: {reason}"):
+            start_or_resume(tmp_path, start, resume=True)
+    assert (tmp_path / "segments" / "one").exists()
+    assert read_checkpoint(tmp_path) == written
 
 
 # Damage
