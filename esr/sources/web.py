@@ -10,6 +10,7 @@ is never changed.
 
 from __future__ import annotations
 
+import gzip
 import io
 import socket
 import time
@@ -606,7 +607,9 @@ def _read_sitemap(where: str, body: bytes, listing: _Listing) -> None:
     for element in markup.iterate_elements(source, frozenset(("url", "sitemap"))):
         parents = [element, *markup.find_all(element, "news")]  # other children have addresses of pictures
         texts = {markup.local_name(child): markup.to_line(child) for parent in parents for child in parent}
-        link = texts.get("loc", "")
+        link = texts.get("loc")
+        if not link:  # joined, it would be the address of the sitemap
+            continue
         if markup.local_name(element) == "url":
             date = to_iso_date(texts.get("publication_date", ""))
             fields = {"title": texts.get("title"), "date": date, "lastmod": texts.get("lastmod")}
@@ -631,8 +634,11 @@ def _unpack(answer: Answer) -> bytes:
     if not answer.body.startswith(b"\x1f\x8b"):
         return answer.body
     try:
-        body = zlib.decompressobj(31).decompress(answer.body, MAX_FEED_BYTES + 1)
-    except zlib.error as error:
+        with gzip.open(io.BytesIO(answer.body)) as file:  # reads all members, as zlib alone does not
+            body = file.read(MAX_FEED_BYTES + 1)
+    except EOFError:
+        raise InputError(answer.url, "was cut off: the end of its gzip is missing") from None
+    except (OSError, zlib.error) as error:
         raise InputError(answer.url, f"cannot be unpacked ({error})") from None
     if len(body) > MAX_FEED_BYTES:
         raise InputError(answer.url, f"unpacks to more than {MAX_FEED_BYTES // 2**20} MiB")

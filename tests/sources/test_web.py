@@ -396,6 +396,36 @@ def test_sitemaps_are_read_with_those_that_they_name(site: Site, reader: Reader)
     assert failed.endswith("inner.xml.gz: unpacks to more than 16 MiB")
 
 
+def test_a_sitemap_of_several_gzip_members_is_read_whole_and_a_cut_one_is_told(
+    site: Site, reader: Reader
+) -> None:
+    addresses = b"<url><loc>/a</loc></url>", b"<url><loc>/b</loc></url>"
+    parts = b"<urlset>" + addresses[0], addresses[1] + b"</urlset>"
+    packed = b"".join(map(gzip.compress, parts))
+    site.pages |= {f"/{name}": answer(article(f"{name} came.")) for name in "ab"}
+    for end in (b"", bytes(512)):  # a file may be padded with zeros
+        site.pages["/feed"] = answer(packed + end, kind="application/gzip")
+        reader.fetch()
+        assert [each["text"][0] for each in reader.articles()] == ["a", "b"]
+    for cut in (packed[:-1], packed[:-20], gzip.compress(parts[0])[:-4]):
+        site.pages["/feed"] = answer(cut, kind="application/gzip")
+        report = reader.fetch()
+        assert report.failed == [f"{site.url}/feed: was cut off: the end of its gzip is missing"]
+        assert report.unchanged == 2  # what was listed last is kept
+    site.pages["/feed"] = answer(packed + b"other", kind="application/gzip")
+    assert "cannot be unpacked" in reader.fetch().failed[0]
+
+
+@pytest.mark.parametrize("link", ["<loc/>", "<loc> \n </loc>", ""])
+def test_an_entry_of_a_sitemap_without_an_address_is_left_out(site: Site, reader: Reader, link: str) -> None:
+    site.pages["/feed"] = answer(f"<urlset><url>{link}</url><url><loc>/a</loc></url></urlset>")
+    site.pages["/a"] = answer(article("Hail came."))
+    assert reader.counts() == (1, 0, 0, 0, 0)
+    site.pages["/feed"] = answer(f"<sitemapindex><sitemap>{link}</sitemap></sitemapindex>")
+    assert reader.fetch().places == 1
+    assert site.requests == ["/robots.txt", "/feed"]
+
+
 def test_a_run_that_is_stopped_keeps_what_it_has_fetched(site: Site, reader: Reader) -> None:
     site.put_feed("a", "b")
 
