@@ -92,6 +92,8 @@ def iterate_files(
     current = os.path.join(folder, below)
     try:
         status = os.stat(current)
+        if (status.st_dev, status.st_ino) in parents:
+            return  # following a link to a parent folder would never end
         with os.scandir(current) as scan:
             entries = sorted((entry for entry in scan if not is_hidden(entry.name)), key=lambda e: e.name)
     except OSError as error:
@@ -111,10 +113,7 @@ def iterate_files(
         except OSError:  # a link to itself
             is_folder, is_file = False, False
         if is_folder:
-            # Following a link to a parent folder would never end.
-            target = os.stat(entry.path)
-            if (target.st_dev, target.st_ino) not in ancestors:
-                yield from iterate_files(folder, path, ancestors, on_error)
+            yield from iterate_files(folder, path, ancestors, on_error)
         elif is_file or not os.path.exists(entry.path):  # opening a broken link reports the error
             yield path
 

@@ -6,16 +6,18 @@ import gzip
 import io
 import os
 import re
+import shutil
 import stat
 import tarfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from esr.errors import InputError
 from esr.loaders import ReadOptions, files, read_documents
-from esr.loaders.files import Budget, ExpansionError, FileFilter, Limits, count_text_bytes
+from esr.loaders.files import Budget, ExpansionError, FileFilter, Limits, count_text_bytes, iterate_files
 from tests.support.samples import packed, sample
 
 
@@ -234,6 +236,23 @@ def test_patterns_that_let_no_file_through_are_an_error(ids, tmp_path):
     for path, kind in ((tmp_path, "folder"), (tmp_path / "z.zip", "archive")):
         with pytest.raises(InputError, match=rf"that --include and --exclude let through in this {kind}"):
             ids("*.xml", path=path)
+
+
+def test_a_folder_that_vanishes_while_files_are_listed_is_reported(tmp_path: Path) -> None:
+    def remove_b_after_the_first(listed: Iterator[str]) -> list[str]:
+        for name in "abc":
+            (tmp_path / name).mkdir(exist_ok=True)
+            (tmp_path / name / "1.txt").touch()
+        first = next(listed)
+        shutil.rmtree(tmp_path / "b")
+        return [first, *listed]
+
+    problems: list[InputError] = []
+    listed = iterate_files(str(tmp_path), on_error=problems.append)
+    assert remove_b_after_the_first(listed) == ["a/1.txt", "c/1.txt"]
+    assert [problem.problem for problem in problems] == ["cannot be read: No such file or directory"]
+    with pytest.raises(InputError, match="b: cannot be read: No such file"):
+        remove_b_after_the_first(iterate_files(str(tmp_path)))
 
 
 def test_a_folder_that_cannot_be_read_stops_only_a_load_without_bad_documents(tmp_path, monkeypatch):
