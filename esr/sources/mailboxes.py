@@ -49,10 +49,11 @@ class MailOptions:
 
 
 class _KnownMessages(Struct):
-    """The last message of a mailbox that was read, and its UIDVALIDITY."""
+    """The last message of a mailbox that was read, its UIDVALIDITY, and the earlier ones that it refused."""
 
     validity: int = 0
     last: int = 0
+    refused: list[int] = []
 
 
 class Address:
@@ -87,7 +88,7 @@ class Address:
             if not self.is_tls:
                 connection.starttls(context)
             if (self.user + password).isascii():
-                connection.login(self.user, password)
+                connection.login(_quote_text(self.user), password)  # imaplib quotes only the password
             else:  # the command LOGIN has no other letters; the mechanism PLAIN has UTF-8 (RFC 4616)
                 connection.authenticate("PLAIN", lambda _: f"\0{self.user}\0{password}".encode())
         except BaseException:
@@ -154,30 +155,42 @@ class _Reading:
         self._report = report
 
     def messages(self, password: str) -> Iterator[tuple[str, list[bytes]]]:
-        """The new messages, each with the name of its file. A failure is reported and ends them."""
+        """The new messages, each with the name of its file. A failure is reported and ends them.
+
+        A message that the server refuses is reported and left for later runs.
+        """
         try:
             with self._address.connect(password, self._options.max_seconds) as connection:
                 for uid in self._find_new(connection):
-                    message = _fetch(connection, uid)
-                    yield from self._accept(uid, message)
-                    self._known.last = uid
+                    is_refused = False
+                    try:
+                        message = _fetch(connection, uid)
+                    except IMAP4.abort:  # the connection has ended
+                        raise
+                    except IMAP4.error as error:
+                        is_refused = True
+                        problem = f"message {uid} cannot be fetched: {_describe(error, password)}"
+                        self._report.problems.append(f"{self._url}: {problem}")
+                    else:
+                        yield from self._accept(uid, message)
+                    others = [other for other in self._known.refused if other != uid]
+                    self._known.refused = [*others, uid] if is_refused else others
+                    self._known.last = max(self._known.last, uid)
         except (IMAP4.error, OSError) as error:
-            problem = to_one_line(error.args[0].decode("utf-8", "replace") if _is_bytes(error) else error)
-            self._report.failed.append(
-                f"{self._url}: {problem.replace(password, '…') or type(error).__name__}"
-            )
+            self._report.failed.append(f"{self._url}: {_describe(error, password)}")
 
     def _find_new(self, connection: IMAP4) -> list[int]:
-        """The numbers of the messages to fetch. Raises IMAP4.error."""
+        """The numbers of the messages to fetch, with refused ones last. Raises IMAP4.error."""
         _check(connection.select(quote(self._address.mailbox), readonly=True))
         validity, end = (_read_number(connection, name) for name in ("UIDVALIDITY", "UIDNEXT"))
         if validity != self._known.validity:  # the mailbox was created again with new numbers
-            self._known.validity, self._known.last = validity, 0
+            self._known.validity, self._known.last, self._known.refused = validity, 0, []
         new_numbers: list[int] = []
         for start in range(self._known.last + 1, end, _WINDOW):
             numbers = f"{start}:{min(start + _WINDOW, end) - 1}"
             (line, *_) = _check(connection.uid("SEARCH", "UID", numbers))
             new_numbers += sorted(map(int, (line or b"").split()))
+        new_numbers += self._known.refused
         self._report.left += max(0, len(new_numbers) - self._options.max_messages)
         return new_numbers[: self._options.max_messages]
 
@@ -208,8 +221,11 @@ def _check(answer: tuple[str, list[Any]]) -> list[Any]:
     return answer[1]
 
 
-def _is_bytes(error: Exception) -> bool:
-    return bool(error.args) and isinstance(error.args[0], bytes)
+def _describe(error: Exception, password: str) -> str:
+    """The error in one line, without the password."""
+    is_bytes = bool(error.args) and isinstance(error.args[0], bytes)
+    problem = to_one_line(error.args[0].decode("utf-8", "replace") if is_bytes else error)
+    return problem.replace(password, "…") or type(error).__name__
 
 
 def _read_number(connection: IMAP4, name: str) -> int:
@@ -228,4 +244,8 @@ def quote(name: str) -> str:
         return f"&{text}-"
 
     text = re.sub(r"[^\x20-\x7e]+", encode, name.replace("&", "&-"))
+    return _quote_text(text)
+
+
+def _quote_text(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

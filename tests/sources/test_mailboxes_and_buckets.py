@@ -13,6 +13,7 @@ from contextlib import suppress
 from imaplib import IMAP4
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote as url_quote
 
 import pytest
 
@@ -33,21 +34,21 @@ MESSAGE = "From: Desk <desk@paper.example>\r\nSubject: {0}\r\n{1}\r\nA {0} came.
 
 
 class ImapServer:
-    """A server of IMAP in memory, with a password for `desk`."""
+    """A server of IMAP in memory, with a password for `user`."""
 
-    def __init__(self, folder: Path, password: str = "secret") -> None:
+    def __init__(self, folder: Path, password: str = "secret", user: str = "desk") -> None:
         (self.port,) = free_ports(1)
         self.certificate = folder / "ca.pem"
         self.context = make_certificate("localhost", folder / "ca.pem")
         tls = ["--cert", str(folder / "ca.pem"), "--key", str(folder / "ca.key")]
         listen = ["--host", "127.0.0.1", "--port", str(self.port), "--no-service", "admin"]
         code = "from pymap.main import main; main()"
-        user = ["dict", "--demo-user", "desk", "--demo-password", password]
-        command = [sys.executable, "-W", "ignore", "-c", code, *listen, *tls, *user]
+        login = ["dict", "--demo-user", user, "--demo-password", password]
+        command = [sys.executable, "-W", "ignore", "-c", code, *listen, *tls, *login]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(self._is_up)
         self._own = IMAP4("127.0.0.1", self.port)
-        self._own.authenticate("PLAIN", lambda _: f"\0desk\0{password}".encode())
+        self._own.authenticate("PLAIN", lambda _: f"\0{user}\0{password}".encode())
 
     def _is_up(self) -> bool:
         with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
@@ -197,6 +198,62 @@ def test_a_password_with_letters_beyond_ascii_logs_in(
             assert len(report.failed) == failures and password not in str(report.failed)
     finally:
         server.stop()
+
+
+def test_a_user_with_a_blank_or_a_quotation_mark_logs_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need("pymap")
+    user = 'news "A" \\ desk & co'
+    server = ImapServer(tmp_path, user=user)
+    monkeypatch.setenv("SSL_CERT_FILE", str(server.certificate))
+    monkeypatch.setenv("ESR_MAIL_PASSWORD", "secret")
+    try:
+        assert fetch_mail(tmp_path / "mail", server.url(user=url_quote(user))).failed == []
+    finally:
+        server.stop()
+
+
+def test_a_message_that_the_server_refuses_stops_no_other_and_is_asked_for_again(
+    imap: ImapServer, mailbox: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imap.put("storm", "hail", "frost", "rain", mailbox=mailbox)
+    folder, url = tmp_path / "mail", imap.url(mailbox)
+    ask = IMAP4.uid
+
+    def subjects() -> list[str]:
+        return sorted(path.read_text().splitlines()[1].split()[1] for path in folder.glob("*.eml"))
+
+    def refuse(connection: IMAP4, command: str, *arguments: str) -> Any:
+        if command == "FETCH" and asked.append(arguments[0]) is None and arguments[0] in refused:
+            if refused[arguments[0]] == "BAD":
+                raise IMAP4.error("UID command error: BAD [b'secret']")
+            return "NO", [b"it is damaged"]
+        return ask(connection, command, *arguments)
+
+    asked: list[str] = []
+    monkeypatch.setattr(IMAP4, "uid", refuse)
+    found = imap.do(lambda each: (each.select(mailbox), each.uid("SEARCH", "ALL"), each.close())[1][1])
+    uids = found[0].decode().split()
+    refused = {uids[0]: "NO", uids[1]: "BAD"}
+    report = fetch_mail(folder, url, max_messages=3)
+    assert (report.new, report.left, report.failed) == (1, 1, [])
+    assert report.problems == [
+        f"{url}: message {uids[0]} cannot be fetched: it is damaged",
+        f"{url}: message {uids[1]} cannot be fetched: UID command error: BAD [b'…']",
+    ]
+    assert asked == uids[:3] and subjects() == ["frost"]
+    asked.clear()
+    report = fetch_mail(folder, url, max_messages=1)
+    assert (report.new, report.left, report.problems) == (1, 2, [])
+    assert asked == uids[3:], "new messages come first"
+    asked.clear()
+    del refused[uids[1]]
+    report = fetch_mail(folder, url)
+    assert (report.new, len(report.problems)) == (1, 1) and asked == uids[:2]
+    refused.clear()
+    assert (fetch_mail(folder, url).new, fetch_mail(folder, url).new) == (1, 0)
+    assert subjects() == ["frost", "hail", "rain", "storm"]
 
 
 def test_names_of_mailboxes_are_written_as_imap_wants_them() -> None:
