@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -44,7 +45,10 @@ class Pasted(Struct, frozen=True):
 
 
 class Judged(NamedTuple):
-    """A row of a table of judgements. `sentence` is an id or, with an address, empty. None: no such cell."""
+    """A row of a table of judgements. `sentence_id` is empty if there is only an address. None: no such cell.
+
+    `index_name` is that of an address beside an id, empty for the usual one, None without an address.
+    """
 
     line: int
     sentence_id: str
@@ -52,6 +56,7 @@ class Judged(NamedTuple):
     judgement: int | None
     note: str | None
     tags: tuple[str, ...] | None
+    index_name: str | None = None
 
 
 class BadLines(UsageError):
@@ -156,7 +161,8 @@ def parse_judgements(data: bytes, home: str) -> list[Judged]:
             if len(cells) > len(names):
                 raise UsageError(f"it has {len(cells)} cells, more than the table has columns")
             row = _parse_row(dict(zip(names, cells, strict=False)), home, line)
-            key = row.sentence_id or repr(row.pasted and structs.replace(row.pasted, line=0))
+            place = row.pasted and structs.replace(row.pasted, line=0)
+            key = repr((row.sentence_id, row.index_name, place))
             if (first := first_lines.setdefault(key, line)) != line:
                 raise UsageError(f"the sentence is on line {first} too")
             rows.append(row)
@@ -205,7 +211,10 @@ def _parse_row(cells: dict[str, str], home: str, line: int) -> Judged:
             raise UsageError(f"the judgement {judgement[:40]!r} is no whole number") from None
         if not -1 <= number <= 10:
             raise UsageError(f"the judgement {number} is not from -1 to 10")
-    tags = cells.get("tags")
+    tags, index = cells.get("tags"), None
+    if sentence_id and address:
+        with suppress(UsageError):  # an address of another server says nothing
+            index = _parse_address(address, home, line).index
     return Judged(
         line,
         sentence_id,
@@ -213,6 +222,7 @@ def _parse_row(cells: dict[str, str], home: str, line: int) -> Judged:
         number,
         cells.get("note"),
         None if tags is None else tuple(filter(None, map(str.strip, tags.split(";")))),
+        index,
     )
 
 

@@ -84,9 +84,9 @@ c.s3{0} -1 {0}{0}{0}\r
 def test_a_table_of_judgements_is_read_with_any_usual_separator(separator: str) -> None:
     rows = parse_judgements(TABLE.format(separator).encode(), HOME)
     assert [tuple(row) for row in rows] == [
-        (2, "a.s1", None, 2, "=x", ("one", "two")),
-        (4, "b.s2", None, None, "of two\r\nlines", ()),
-        (6, "c.s3", None, -1, "", ()),
+        (2, "a.s1", None, 2, "=x", ("one", "two"), None),
+        (4, "b.s2", None, None, "of two\r\nlines", (), None),
+        (6, "c.s3", None, -1, "", (), None),
     ]
     (linked,) = parse_judgements(
         b"permalink,judgement\nhttps://esr.example/news/sentence?id=a&says=0f,1", HOME

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -21,11 +21,15 @@ Open = Callable[[str], AbstractContextManager[Index]]
 
 
 class Finder:
-    """Finds contents in the indices of the sender. `address`: by a name of an index, its addresses."""
+    """Finds contents in the indices of the sender, of which the first is the usual one.
 
-    def __init__(self, open: Open, usual: str, address: Callable[[str], Address]) -> None:
+    `address`: by a name of an index, its addresses.
+    """
+
+    def __init__(self, open: Open, names: Sequence[str], address: Callable[[str], Address]) -> None:
         self._open = open
-        self._usual = usual
+        self._names = names
+        self._usual = next(iter(names), "")
         self._address = address
 
     def find_places(self, places: Sequence[Pasted]) -> list[Content]:
@@ -50,48 +54,47 @@ class Finder:
         """
         contents: list[Content] = []
         edits: dict[str, Edit] = {}
-        held = {(item.document_id, text_digest(item.text)): item for item in dossier.items}
-        by_id = {item.sentence_id: item for item in dossier.items if item.sentence_id}
-        missing = [row for row in rows if row.pasted is None and row.sentence_id not in by_id]
-        known = self._read_ids([row.sentence_id for row in missing])
-        problems = [
+        held = _Held(dossier, self._names)
+        problems = [(row.line, _AMBIGUOUS) for row in rows if held.is_ambiguous(row)]
+        missing = [row for row in rows if row.pasted is None and held.find_row(row) is None]
+        known: dict[tuple[str, str], Content] = {}
+        for name in dict.fromkeys(row.index_name or "" for row in missing):
+            ids = [row.sentence_id for row in missing if (row.index_name or "") == name]
+            known |= {(name, id): content for id, content in self._read_ids(name, ids).items()}
+        problems += [
             (row.line, f"there is no sentence {row.sentence_id[:60]!r}")
             for row in missing
-            if row.sentence_id not in known
+            if (row.index_name or "", row.sentence_id) not in known
         ]
-        pasted = [row.pasted for row in rows if row.pasted and not _held_at(row.pasted, held)]
+        pasted = [row.pasted for row in rows if row.pasted and not held.find_row(row)]
         try:
             at_places = dict(zip(pasted, self.find_places(pasted), strict=True))
         except BadLines as error:
             raise BadLines(sorted([*problems, *error.problems])) from None
         if problems:
-            raise BadLines(problems)
+            raise BadLines(sorted(problems))
         for row in rows:
-            item = by_id.get(row.sentence_id) if row.pasted is None else _held_at(row.pasted, held)
-            content = known.get(row.sentence_id) if row.pasted is None else at_places.get(row.pasted)
-            if item is None and content is not None:
-                item = by_id.get(content.sentence_id) if content.sentence_id else None
+            item, key = held.find_row(row), (row.index_name or "", row.sentence_id)
+            content = known.get(key) if row.pasted is None else at_places.get(row.pasted)
+            if item is None and content is not None and content.sentence_id:
+                item = held.find(content.index, content.sentence_id)
             if item is not None:
                 edits[item.id] = _make_edit(row)
             elif content is not None:
                 contents.append(_judge(content, row))
         return contents, edits
 
-    def _read_ids(self, ids: Sequence[str]) -> dict[str, Content]:
-        """The contents of sentences of the usual index by id. Unknown ids are left out."""
-        if not ids:
-            return {}
-        address = self._address("")
-        with self._open(self._usual) as index:
+    def _read_ids(self, index_name: str, ids: Sequence[str]) -> dict[str, Content]:
+        """The contents of sentences of an index by id. Unknown ids are left out, as is a hidden index."""
+        address, name = self._address(index_name), index_name or self._usual
+        contents: list[Content] = []
+        with suppress(NotFound), self._open(name) as index:
             try:
-                contents = read_contents(index, ids, name=self._usual, address=address)
+                contents = read_contents(index, ids, name=name, address=address)
             except NotFound:
-                contents = []
                 for id in ids:
-                    try:
-                        contents += read_contents(index, [id], name=self._usual, address=address)
-                    except NotFound:
-                        continue
+                    with suppress(NotFound):
+                        contents += read_contents(index, [id], name=name, address=address)
         return {content.sentence_id: content for content in contents}
 
     def _find_in(self, name: str, places: Iterable[Pasted]) -> list[tuple[Pasted, Content | str]]:
@@ -119,8 +122,41 @@ class Finder:
         return f"the document {place.document_id[:60]!r} has no such sentence any more"
 
 
-def _held_at(place: Pasted, held: dict[tuple[str, str], Item]) -> Item | None:
-    return held.get((place.document_id, place.says)) if place.says else None
+_AMBIGUOUS = "the dossier has a sentence of this id from several indices: give its permalink"
+
+
+class _Held:
+    """The sentences of a dossier by their index, and by their id or their document and text."""
+
+    def __init__(self, dossier: Dossier, names: Sequence[str]) -> None:
+        self._names = names
+        self._usual = next(iter(names), "")
+        self._by_key: dict[str | tuple[str, str], dict[str, Item]] = {}
+        for item in dossier.items:
+            keys: list[str | tuple[str, str]] = [(item.document_id, text_digest(item.text))]
+            keys += filter(None, [item.sentence_id])
+            for key in keys:
+                self._by_key.setdefault(key, {})[item.index] = item
+
+    def is_ambiguous(self, row: Judged) -> bool:
+        return (
+            row.pasted is None and row.index_name is None and len(self._by_key.get(row.sentence_id, ())) > 1
+        )
+
+    def find_row(self, row: Judged) -> Item | None:
+        """The item of a row. An id without an address is that of the sentence from any index."""
+        if row.pasted is not None:
+            key = row.pasted.document_id, row.pasted.says
+            return self.find(row.pasted.index or self._usual, key) if row.pasted.says else None
+        if row.index_name is None:
+            return next(iter(self._by_key.get(row.sentence_id, {}).values()), None)
+        return self.find(row.index_name or self._usual, row.sentence_id)
+
+    def find(self, index: str, key: str | tuple[str, str]) -> Item | None:
+        """The item of this index or, as a location is not in an address, of one without a name here."""
+        items = self._by_key.get(key, {})
+        others = (item for name, item in items.items() if name not in self._names)
+        return items.get(index) or next(others, None)
 
 
 def _make_edit(row: Judged) -> Edit:

@@ -302,7 +302,7 @@ class DossierPages:
     # Indices
 
     def _make_finder(self) -> Finder:
-        return Finder(self._open, next(iter(self._indexes.visible_names), ""), permanent)
+        return Finder(self._open, self._indexes.visible_names, permanent)
 
     @contextmanager
     def _open(self, name: str) -> Iterator[Index]:

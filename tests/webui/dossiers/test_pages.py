@@ -137,6 +137,36 @@ def test_a_table_of_judgements_is_imported_as_one_change_or_not_at_all(ana: Pers
     assert "3 judgements were imported." in text_of(send(exported))  # what esr has written can be imported
 
 
+def test_sentences_of_two_indices_with_one_id_are_judged_each(ana: Person) -> None:
+    path = ana.make("Storms", "h0.s0")
+    ana.send(path, do="paste", addresses=f"{HOME}/document?id=h0&index=other#s0")
+    assert len(items_of(ana.open(path))) == 2
+    exported = ana.open(f"/dossier/file?{path.partition('?')[2]}&format=csv").get_data(as_text=True)
+    first, *_ = lines = exported.splitlines()
+    judged = [line.replace(",,,,,https", f",,,,{n},https") for n, line in enumerate(lines)]
+
+    def send(*rows: str) -> Any:
+        table = "\n".join(rows).encode()
+        return ana.send(path, do="judgements", table=(io.BytesIO(table), "judged.csv"))
+
+    def judgements() -> list[str]:
+        return re.findall(r"Judgement: (-?\d)", ana.read(path))
+
+    assert "2 judgements were imported." in text_of(send(first, *judged[1:]))
+    assert judgements() == ["1", "2"]
+    assert "2 judgements were imported." in text_of(send(first, *judged[:0:-1]))
+    assert judgements() == ["1", "2"]
+    address = re.findall(r"https://\S+index=other", exported)[0]
+    send("permalink,judgement", f"{address},5")
+    assert judgements() == ["1", "5"]
+    refused = send("sentence_id,judgement", "h0.s0,7")
+    assert refused.status_code == 400 and "line 2: the dossier has a sentence of this id" in text_of(refused)
+    other = ana.make("Storms elsewhere", "h0.s0")
+    assert "1 was added." in text_of(
+        ana.send(other, do="judgements", table=(io.BytesIO("\n".join((first, judged[2])).encode()), "j.csv"))
+    )
+
+
 def test_items_are_ordered_by_hand_by_date_and_by_source(ana: Person) -> None:
     path = ana.make("Storms", "v0.s0", "v1.s1", "h0.s0")
     first, second, third = items_of(ana.open(path))
