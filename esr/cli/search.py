@@ -247,7 +247,8 @@ def query(
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
         if form == "template":
             name = store_search_template(where, requests.search_template(ranking, searcher.index))
-            terms = [term.term for term in prepared.plan.terms for _ in range(int(term.weight))]
+            seen = [term.term for term in prepared.plan.terms]
+            terms = [term for term in seen for _ in range(prepared.counts[term])]
             click.echo(json.dumps({"id": name, "params": {"terms": terms, "k": k}}, ensure_ascii=False))
             return
         body = requests.raw_request(prepared, k, filters=filters, standalone=standalone)

@@ -541,7 +541,7 @@ def test_a_text_without_terms_is_said_to_have_none(esr: Esr) -> None:
 def test_an_analyzer_and_an_index_cannot_both_be_given(esr_error: Esr, index: Path) -> None:
     message = esr_error("analyze", "storm", "--index", index, "--analyzer", "plain")
     assert message == "give --analyzer or --index, not both"
-    assert "did you mean 'plain'" in str(esr_error("analyze", "storm", "--analyzer", "plian"))
+    assert "did you mean 'plain'" in str(esr_error("analyze", "storm", "--analyzer", "plainn"))
 
 
 def test_a_cross_encoder_without_time_says_so_and_a_run_ends(
@@ -575,3 +575,18 @@ def test_a_query_is_searched_in_the_language_that_it_is_said_to_be_in(esr: Esr, 
     assert (report["language"], report["other_languages"]) == ("en", [])
     terms = esr("analyze", "die Banken", "--index", where, "--query-language", "de").stdout
     assert terms == "de|bank\n"
+
+
+@pytest.mark.parametrize("model", ["2si", "kld"])
+def test_the_terms_of_a_search_template_repeat_as_in_the_query(
+    esr: Esr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    """The model kld divides by the query's length, so its weights are no counts."""
+    monkeypatch.setattr("esr.cli.search.requests.search_template", lambda *_: "")
+    monkeypatch.setattr("esr.cli.search.store_search_template", lambda *_: "esr-news")
+    (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "A storm took the bridge."}')
+    where = tmp_path / "index"
+    esr("load", tmp_path / "a.jsonl", "--index", where, "--analyzer", "plain")
+    query = "storm bridge storm nowhere"
+    result = esr("query", query, "--as", "template", "--model", model, "--index", where)
+    assert json.loads(result.stdout)["params"]["terms"] == ["storm", "storm", "bridge"]
