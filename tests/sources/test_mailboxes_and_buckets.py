@@ -225,10 +225,13 @@ def test_a_message_that_the_server_refuses_stops_no_other_and_is_asked_for_again
         return sorted(path.read_text().splitlines()[1].split()[1] for path in folder.glob("*.eml"))
 
     def refuse(connection: IMAP4, command: str, *arguments: str) -> Any:
-        if command == "FETCH" and asked.append(arguments[0]) is None and arguments[0] in refused:
-            if refused[arguments[0]] == "BAD":
+        if command == "FETCH":
+            asked.append(arguments[0])
+            answer = refused.get(arguments[0])
+            if answer == "BAD":
                 raise IMAP4.error("UID command error: BAD [b'secret']")
-            return "NO", [b"it is damaged"]
+            if answer:
+                return answer, [b"it is damaged"]
         return ask(connection, command, *arguments)
 
     asked: list[str] = []
