@@ -124,6 +124,7 @@ class AlertDesk:
         self._where = where
         self._receivers = Receivers()
         self.state = Told()
+        self._noted: dict[str, Sent] = {}  # also what the record no longer has
         self.counts: Counter[str] = Counter()
         self._before_call: Callable[[int, str], None] = lambda number, call: None
         self._left: dict[Path, bytes] = {}
@@ -309,11 +310,12 @@ class AlertDesk:
         for id, (sent, state, *_) in deliveries.items():
             if state == "sent" and id not in self._receivers.letters:
                 raise Wrong(f"{sent} was never sent, and is noted as sent")
+        self._noted |= {id: sent for id, (sent, *_) in deliveries.items()}
         for id, sent in self._receivers.letters.items():
-            if id not in deliveries:
+            if id not in self._noted:
                 raise Wrong(f"{sent} was sent under an id that no delivery has")
-            if deliveries[id][0] != sent:
-                raise Wrong(f"{sent} was sent, not {deliveries[id][0]}")
+            if self._noted[id] != sent:
+                raise Wrong(f"{sent} was sent, not {self._noted[id]}")
         for id, copies in self._receivers.copies.items():
             if copies > 1 or id in ended:
                 raise Wrong(f"{self._receivers.letters[id]} was sent again")

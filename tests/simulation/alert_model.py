@@ -43,6 +43,8 @@ def _votes(words: list[str]) -> bool:
     return "vote" in words and "court" not in words
 
 
+KEPT = timedelta(days=90)
+"""How long deliveries that arrived stay in the record."""
 SEARCHES = (
     Search("floods", "flood", lambda words: "flood" in words, False, (ANN,)),
     Search("weather", "storm OR river", lambda words: "storm" in words or "river" in words, True, (ANN, BOB)),
@@ -112,6 +114,9 @@ def run(state: Told, documents: Documents | None, now: datetime, refusal: Refusa
         if SEARCHES.index(search) not in state.paused:
             state = _make_digest(state, search, now)
             yield state
+    kept = [each for each in state.deliveries if each.state != "sent" or each.next_at >= now - KEPT]
+    state = replace(state, deliveries=tuple(kept))
+    yield state
     state = _change(
         state,
         {
@@ -185,7 +190,9 @@ def _make_digest(state: Told, search: Search, now: datetime) -> Told:
 
 def _deliver(state: Told, now: datetime, refusal: Refusal) -> Iterator[Told]:
     """Deliveries that are due, the longest due first. Of those that are due at once, any may be first."""
-    due = [n for n, each in enumerate(state.deliveries) if each.state == "waiting" and each.next_at <= now]
+    paused = {SEARCHES[number].name for number in state.paused}
+    waiting = [(n, each) for n, each in enumerate(state.deliveries) if each.state == "waiting"]
+    due = [n for n, each in waiting if each.next_at <= now and each.search not in paused]
     moments = [each.next_at for each in state.deliveries]
     for _, group in groupby(sorted(due, key=moments.__getitem__), moments.__getitem__):
         numbers = list(group)

@@ -69,7 +69,7 @@ def test_a_dossier_shows_whole_sentences_with_what_people_added(ana: Person) -> 
         path,
         do="edit",
         item=first,
-        base="2",
+        base="1",
         note="Use <this>",
         tags="lead, bridge",
         judgement="2",
@@ -90,7 +90,7 @@ def test_a_dossier_shows_whole_sentences_with_what_people_added(ana: Person) -> 
         assert part in text
     assert '<mark class="differ">bridge</mark>' in answer.get_data(as_text=True)
     assert items_of(ana.open(f"{path}&tag=lead")) == [first]
-    refused = ana.send(path, do="edit", item=second, base="2", marks="no such words")
+    refused = ana.send(path, do="edit", item=second, base="1", marks="no such words")
     assert refused.status_code == 400 and "does not have the words “no such words”" in text_of(refused)
 
 
@@ -264,8 +264,8 @@ def test_a_deleted_dossier_and_an_earlier_state_can_be_restored(ana: Person) -> 
     path = ana.make("Storms", "v0.s0", "v1.s1")
     before = items_of(ana.open(path))
     ana.send(path, do="remove", item=before[0])
-    assert items_of(ana.open(f"{path}&version=2")) == before
-    ana.send(path, do="restore", version="2")
+    assert items_of(ana.open(f"{path}&version=1")) == before
+    ana.send(path, do="restore", version="1")
     assert items_of(ana.open(path)) == before
     assert "deleted" in text_of(ana.send(path, do="delete"))
     assert ana.open(path).status_code == 404
