@@ -3,6 +3,7 @@
 #                 ELASTICSEARCH=yes: with Docker instead)
 # make quick      the tests of single parts: no node, no browser, no large corpus; in a minute and a half
 # make test       install, check, and run all tests that need no Elasticsearch, in twelve minutes
+#                 (ALL=yes: with those of make elasticsearch and make endurance, at once)
 # make elasticsearch  the tests that need a node: both engines give the same answers, also on other servers
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
 # make simulation random histories of an index with crashes and full disks (SEED=1 HISTORIES=1000); then with planted faults
@@ -149,9 +150,11 @@ quick: kernel
 # Four processes on two processors: half of the time, each of them waits for a node, the browser or another process.
 # tests/conftest.py orders the files: some that take minutes have one test.
 TESTS := $(BIN)/pytest -q -n 4 --dist loadfile --no-loadscope-reorder
+# All at once take less time: each process collects the tests once, and some compute while others wait for a node.
+ALL ?= no
 test: $(VENV)/installed-dev system
 	@$(MAKE) --no-print-directory --jobs 2 check compiled
-	ESR_TEST_LONG=$(LONG) $(TESTS) -m "not elasticsearch and not endurance"
+	ESR_TEST_LONG=$(LONG) $(TESTS) $(if $(filter yes,$(ALL)),,-m "not elasticsearch and not endurance")
 
 # SEED repeats a sample. A folder ends after MINUTES. LEAST per cent have to be killed. SLOW=yes also runs slow tests.
 MINUTES ?= 30
