@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
@@ -247,8 +248,8 @@ def query(
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
         if form == "template":
             name = store_search_template(where, requests.search_template(ranking, searcher.index))
-            seen = [term.term for term in prepared.plan.terms]
-            terms = [term for term in seen for _ in range(prepared.counts[term])]
+            repeats = ([term.term] * prepared.counts[term.term] for term in prepared.plan.terms)
+            terms = [*chain.from_iterable(repeats)]
             click.echo(json.dumps({"id": name, "params": {"terms": terms, "k": k}}, ensure_ascii=False))
             return
         body = requests.raw_request(prepared, k, filters=filters, standalone=standalone)

@@ -29,8 +29,8 @@ class MarkedDocument:
     """The text of a document, the places of what its marks enclose, and the grammar of its language."""
 
     def __init__(self, joined: JoinedText, language: str) -> None:
-        self.joined = joined
-        self.text = joined.text
+        self.joined: JoinedText = joined
+        self.text: str = joined.text
         self.grammar: Grammar = grammar(language)
         self.spans: list[Spans] = pair_marks(joined)
 
