@@ -29,6 +29,8 @@ from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 from webui.translations.language import _, as_sentence, ngettext
 
+_NUMBER_CHARS = 9
+"""Maximum length of the number of a quotation."""
 SHOWN = 8
 """Later appearances that are shown at once; the others are behind a click."""
 Piece = tuple[str, bool]
@@ -157,9 +159,10 @@ def use_words_found(text: str, quotations: Sequence[CheckedQuotation], number: s
 
     Raises RequestError if there is no such quotation.
     """
-    if not number.isdecimal() or not 0 < int(number[:9]) <= len(quotations):
+    place = int(number) if number.isdecimal() and len(number) <= _NUMBER_CHARS else 0
+    if not 0 < place <= len(quotations):
         raise RequestError(f"there is no quotation {number!r}: check the text again", "use")
-    quotation = quotations[int(number) - 1]
+    quotation = quotations[place - 1]
     words = quotation.text
     for difference in sorted(quotation.differences, key=lambda item: item.start, reverse=True):
         before, after = words[: difference.start], words[difference.end :]
