@@ -15,9 +15,11 @@ from esr.enrichment.quotations.word_lists import (
     either,
     filled,
     joining,
+    phrase_set,
     read_words,
     verb_pattern,
     word_set,
+    word_start,
 )
 
 _MAX_HEAD = 4
@@ -33,11 +35,8 @@ class Vocabulary:
     def __init__(self, lists: WordLists) -> None:
         self._lists = lists
         no_speaker = rf"(?!\s+(?:{either(lists.not_by)})(?![\w-]))"
-        joined = lists.elided.split() if lists.order == "verb-first" else []
-        beginning = "|".join([rf"(?<![\w’'{VOWEL_SIGNS}-])", *(rf"(?<=\b{word})" for word in joined)])
-        self.by: re.Pattern[str] = re.compile(
-            rf"(?:{beginning}){joining(lists.by)}{no_speaker}", re.IGNORECASE
-        )
+        start = word_start(lists.elided if lists.order == "verb-first" else "")
+        self.by: re.Pattern[str] = re.compile(rf"{start}{joining(lists.by)}{no_speaker}", re.IGNORECASE)
         self.aside: re.Pattern[str] = re.compile(rf"(?<![\w-])(?:{either(lists.asides)})(?![\w-])")
         self.asides: re.Pattern[str] = _asides(lists)
         self.new_cue: re.Pattern[str] = re.compile(lists.new_cue, re.VERBOSE)
@@ -61,7 +60,7 @@ class Vocabulary:
         self.passives: frozenset[str] = word_set(lists.passives)
         self.never_before: frozenset[str] = word_set(lists.never_before)
         self.bodies: frozenset[str] = word_set(lists.bodies)
-        self.inserted: frozenset[str] = frozenset(word.replace("_", " ") for word in lists.inserted.split())
+        self.inserted: frozenset[str] = phrase_set(lists.inserted)
         self.persons: frozenset[str] = word_set(lists.persons)
         self.subordinators: frozenset[str] = word_set(lists.subordinators)
         self.manners: frozenset[str] = word_set(lists.manners)
@@ -74,7 +73,7 @@ class Vocabulary:
         self.as_in: frozenset[str] = word_set(lists.as_in)
         self.participles: tuple[str, ...] = tuple(lists.participles.split())
         self.actives: frozenset[str] = word_set(lists.actives)
-        self.read: frozenset[str] = frozenset(word.replace("_", " ") for word in lists.read.split())
+        self.read: frozenset[str] = phrase_set(lists.read)
         self.person_endings: tuple[str, ...] = tuple(lists.person_endings.split())
         self.nonfinite: tuple[str, ...] = tuple(lists.nonfinite.split())
         self.named: re.Pattern[str] = beginning_pattern(lists.named)
@@ -167,7 +166,7 @@ class Vocabulary:
     @cached_property
     def read_in(self) -> re.Pattern[str]:
         """A preposition before what somebody reads in: "nella" (nota)."""
-        return re.compile(rf"(?<!\w)(?:{either(self._lists.read_in)}){_END_OF_PREPOSITION}")
+        return re.compile(_preposition(self._lists.read_in))
 
     @cached_property
     def earlier(self) -> re.Pattern[str]:
@@ -177,13 +176,12 @@ class Vocabulary:
     @cached_property
     def passive_by(self) -> re.Pattern[str]:
         """A preposition before a speaker, behind a participle: "come riferito da" (Ann Lee)."""
-        return re.compile(rf"(?<!\w)(?:{either(self._lists.passive_by)}){_END_OF_PREPOSITION}")
+        return re.compile(_preposition(self._lists.passive_by))
 
     @cached_property
     def agent_before_colon(self) -> re.Pattern[str]:
         """An agent before a colon, without a verb of speech: "dedicato a Bo Day da Ann Lee:"."""
-        by = rf"(?<!\w)(?:{either(self._lists.passive_by)}){_END_OF_PREPOSITION}"
-        return re.compile(rf"{by}(?P<agent>[^,;:“”«»\"]{{2,60}}):\s*$")
+        return re.compile(rf"{self.passive_by.pattern}(?P<agent>[^,;:“”«»\"]{{2,60}}):\s*$")
 
     @cached_property
     def cleft(self) -> re.Pattern[str]:
@@ -347,6 +345,11 @@ class Vocabulary:
         if is_noun and self.is_nonfinite(match[0]) and before[-1].lower() in self.prepositions:
             is_noun = False  # "ao afirmar"
         return not is_noun and not (before and after and self.cue.fullmatch(after[0]))
+
+
+def _preposition(words: str) -> str:
+    """A pattern of prepositions up to the next word, which may follow an apostrophe."""
+    return rf"(?<!\w)(?:{either(words)}){_END_OF_PREPOSITION}"
 
 
 def _asides(lists: WordLists) -> re.Pattern[str]:

@@ -236,6 +236,11 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+def phrase_set(phrases: str) -> frozenset[str]:
+    """Phrases of a table, where a low line stands for a blank."""
+    return frozenset(phrase.replace("_", " ") for phrase in phrases.split())
+
+
 def either(words: str) -> str:
     ordered = sorted(word_set(words), key=lambda word: (-len(word), word))
     return "|".join(map(_pattern_of, ordered)) or "(?!)"
@@ -277,10 +282,13 @@ def verb_pattern(words: str, inverted: str = "", elided: str = "") -> re.Pattern
     """
     verbs = _joined_beginnings(word_set(words)) or "(?!)"
     end = rf"(?![\w{VOWEL_SIGNS}]|-(?!(?:t-)?(?:{either(inverted)})(?![\w-])))"
-    begin = "|".join(
-        [rf"(?<![\w’'{VOWEL_SIGNS}-])", *(rf"(?<=\b{_letters_of(word)})" for word in elided.split())]
-    )
-    return re.compile(rf"(?:{begin})(?:{verbs}){end}|^(?i:{verbs}){end}")
+    return re.compile(rf"{word_start(elided)}(?:{verbs}){end}|^(?i:{verbs}){end}")
+
+
+def word_start(elided: str) -> str:
+    """A pattern of the beginning of a word, also behind an elided one that is joined to it."""
+    joined = (rf"(?<=\b{_letters_of(word)})" for word in elided.split())
+    return "(?:" + "|".join([rf"(?<![\w’'{VOWEL_SIGNS}-])", *joined]) + ")"
 
 
 def _joined_beginnings(words: Iterable[str]) -> str:
