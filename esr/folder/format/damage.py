@@ -96,8 +96,7 @@ def read_checks(folder: Path, part: Part) -> dict[str, FileCheck]:
             checks = {f"{part.path}/{name}": FileCheck(*check) for name, check in table.items()}
             return {path: part.check, **checks}
     except (OSError, ValueError, TypeError) as error:
-        if isinstance(error, OSError):
-            refuse_unopened(folder / path, error)
+        refuse_unopened(folder / path, error)
         damage = Damage(path, str(error))
     raise SegmentDamaged(folder / path, damage.problem)
 

@@ -74,6 +74,21 @@ def copy_file(source: Path, target: Path) -> FileCheck:
     return FileCheck(status.st_size, copy.checksum, status.st_mtime_ns)
 
 
+def link_file(source: Path, target: Path) -> bool:
+    """Give a file a second name. Returns False where that is not possible: the caller copies it.
+
+    A disk may have no links, or be another one, and a user may not link the files of another one. Raises
+    FileNotFoundError.
+    """
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return False
+    return True
+
+
 _READ = 1 << 17
 
 
@@ -246,9 +261,9 @@ _UNOPENED = {
 }
 
 
-def refuse_unopened(path: str | Path, error: OSError) -> None:
-    """Raise IndexUnusable for an error that does not come from the disk: the file need not be damaged."""
-    if error.errno in _UNOPENED:
+def refuse_unopened(path: str | Path, error: Exception) -> None:
+    """Raise IndexUnusable for an error of opening that is not the disk's: the file need not be damaged."""
+    if isinstance(error, OSError) and error.errno in _UNOPENED:
         raise IndexUnusable(f"cannot open {path}: {_UNOPENED[error.errno]}") from error
 
 

@@ -7,7 +7,6 @@ cover a sentence for a part, the last one applies.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from esr.folder.format.files import (
     Mask,
     Numbers,
     copy_file,
+    link_file,
     map_bundle,
     order_of_first,
     save_bundle,
@@ -332,22 +332,10 @@ def copy_layer(folder: Path, source: LayerInfo, target: LayerInfo, sentences: Ma
     """Write the layer `target` with these sentences of the layer `source`, or with all of them if None."""
     source_path, target_path = folder / LAYERS / source.name, folder / LAYERS / target.name
     if sentences is None:
-        _link(source_path, target_path)  # layers never change
+        if not link_file(source_path, target_path):  # layers never change
+            copy_file(source_path, target_path)
     else:
         select_layer(target_path, Layer(source_path), sentences, source.parts)
-
-
-def _link(source: Path, target: Path) -> None:
-    """Give a file a second name, or copy it where that is not possible: on a disk without links, for example.
-
-    Nor may a user link the files of another one, even to write to their index.
-    """
-    try:
-        os.link(source, target)
-    except FileNotFoundError:
-        raise
-    except OSError:
-        copy_file(source, target)
 
 
 def select_layer(path: Path, layer: Layer, sentences: Mask, parts: Iterable[str]) -> None:

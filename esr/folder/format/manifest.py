@@ -371,8 +371,7 @@ def read_any_format(folder: Path) -> Manifest:
             raise ManifestDamaged(folder / MANIFEST_NAME, "it is missing") from error
         raise IndexUnusable(f"{folder} is not an index: it has no {MANIFEST_NAME}") from error
     except (OSError, ValueError) as error:
-        if isinstance(error, OSError):
-            refuse_unopened(folder / MANIFEST_NAME, error)
+        refuse_unopened(folder / MANIFEST_NAME, error)
         raise ManifestDamaged(folder / MANIFEST_NAME, error) from error
     format = data.get("format")
     if not isinstance(format, int):

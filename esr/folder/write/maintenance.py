@@ -42,6 +42,7 @@ from esr.folder.format.files import (
     check_file,
     copy_file,
     create_folder,
+    link_file,
     replace_json,
     size_on_disk,
     sync_folder,
@@ -599,18 +600,12 @@ def _replicate_file(
     folder: Path, path: str, target: Path, checks: Mapping[str, FileCheck], link: bool
 ) -> bool:
     """Link or copy a file, and compare it with its check if it has one. Returns whether it was linked."""
-    if link:
-        try:
-            os.link(folder / path, target)
-        except FileNotFoundError:
-            raise
-        except OSError:  # another disk, one without links, or another owner
-            link = False
-    check = check_file(target) if link else copy_file(folder / path, target)
+    is_linked = link and link_file(folder / path, target)
+    check = check_file(target) if is_linked else copy_file(folder / path, target)
     expected = checks.get(path)
     if expected is not None and check[:2] != expected[:2]:
         raise SegmentDamaged(folder / path, "its checksum does not match")
-    return link
+    return is_linked
 
 
 def _delete(path: Path) -> None:
