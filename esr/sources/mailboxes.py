@@ -162,19 +162,18 @@ class _Reading:
         try:
             with self._address.connect(password, self._options.max_seconds) as connection:
                 for uid in self._find_new(connection):
-                    is_refused = False
+                    refused = [other for other in self._known.refused if other != uid]
                     try:
                         message = _fetch(connection, uid)
                     except IMAP4.abort:  # the connection has ended
                         raise
                     except IMAP4.error as error:
-                        is_refused = True
+                        refused.append(uid)
                         problem = f"message {uid} cannot be fetched: {_describe(error, password)}"
                         self._report.problems.append(f"{self._url}: {problem}")
                     else:
                         yield from self._accept(uid, message)
-                    others = [other for other in self._known.refused if other != uid]
-                    self._known.refused = [*others, uid] if is_refused else others
+                    self._known.refused = refused
                     self._known.last = max(self._known.last, uid)
         except (IMAP4.error, OSError) as error:
             self._report.failed.append(f"{self._url}: {_describe(error, password)}")
