@@ -49,9 +49,9 @@ from esr.plugin.provisional import (
     UnsearchableQuery,
     all_of,
     count_periods,
+    find_form,
     find_meant,
     find_unknown_filters,
-    find_written,
     hit_dict,
     name_key,
     name_of,
@@ -496,11 +496,13 @@ def call_speakers(names: Mapping[str, Name], quotations: Sequence[Quotation]) ->
 
     `names` are those of `find_speakers`.
     """
-    written: dict[str, str] = {}
+    speakers: dict[str, list[str]] = {}
     for quotation in quotations:
-        if quotation.name and not written.get(quotation.name):
-            written[quotation.name] = find_written(quotation.name, quotation.speaker or "")
-    return {key: names[key].form if key in names else form or key.title() for key, form in written.items()}
+        if quotation.name:
+            speakers.setdefault(quotation.name, []).append(quotation.speaker or "")
+    return {
+        key: names[key].form if key in names else find_form(key, written) for key, written in speakers.items()
+    }
 
 
 def name_speaker(quotation: Quotation, called: Mapping[str, str]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -11,7 +11,7 @@ from msgspec import Struct
 from esr.dossiers.readings import join_document
 from esr.dossiers.records import MOST_TAGS, Content
 from esr.plugin import NotFound, UsageError, to_one_line
-from esr.plugin.provisional import CERTAIN, EngineIndex, Names, Quotes, Records, find_written
+from esr.plugin.provisional import CERTAIN, EngineIndex, Name, Names, Quote, Quotes, Records, find_form
 
 Address = Callable[[str, str], str]
 """The permanent address of a document, or of a sentence in it, by the id and the text of the sentence."""
@@ -86,14 +86,12 @@ def _find_speakers(index: EngineIndex, sentences: Sequence[str]) -> list[str]:
     ]
     keys = list(dict.fromkeys(quote.name for quote in quotes if quote and quote.name))
     names = index.vocabulary(Names(keys)) if keys else {}
-    return [
-        ""
-        if quote is None or not quote.name
-        else names[quote.name].form
-        if quote.name in names
-        else find_written(quote.name, quote.speaker or "") or quote.name.title()
-        for quote in quotes
-    ]
+    return [_call_speaker(quote, names) if quote else "" for quote in quotes]
+
+
+def _call_speaker(quote: Quote, names: Mapping[str, Name]) -> str:
+    key = quote.name or ""
+    return names[key].form if key in names else find_form(key, [quote.speaker or ""])
 
 
 class Clipping(Struct):

@@ -25,7 +25,7 @@ from esr.plugin.provisional import (
     Searcher,
     SentenceRecord,
     date_key,
-    find_written,
+    find_form,
     is_pronoun,
 )
 from esr.plugin.provisional import EngineIndex as Index
@@ -183,9 +183,7 @@ def _describe(index: Index, stored: StoredSentences, matches: Sequence[Match]) -
             speaker, certainty = quote.speaker, quote.certainty
             if quote.name:
                 known = names.get(quote.name)
-                speaker = (
-                    known.form if known else find_written(quote.name, speaker or "") or quote.name.title()
-                )
+                speaker = known.form if known else find_form(quote.name, [speaker or ""])
             elif speaker and is_pronoun(speaker, record.language):  # which says nothing without its sentence
                 speaker = None
         yield Appearance(

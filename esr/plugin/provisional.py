@@ -159,7 +159,7 @@ if TYPE_CHECKING:
     from esr.ranking.second_stage.reranker import Reranker, merge_scores
     from esr.ranking.second_stage.signal_types import FEATURE, PRIOR, signal_types
     from esr.ranking.second_stage.signals import RankingSignal, signal_from_dict
-    from esr.ranking.speakers import Speaker, find_written, suggest_speakers
+    from esr.ranking.speakers import Speaker, find_form, suggest_speakers
     from esr.registry import Value
     from esr.stdlib import batched, cached_property, compile_lazily, hash64, import_lazily
     from esr.tables import Table, to_columns
@@ -353,12 +353,12 @@ __all__ = [
     "extract_article",
     "feature_column",
     "filter_options",
+    "find_form",
     "find_meant",
     "find_moved",
     "find_overlaps",
     "find_uncut_words",
     "find_unknown_filters",
-    "find_written",
     "fit_curve",
     "flatten_row",
     "format_lines",
@@ -518,7 +518,7 @@ _MODULES = {
     "esr.ranking.boosts": "BOOST_WEIGHT=WEIGHT get_boost=get",
     "esr.ranking.prepared_query": "Answer PreparedQuery score_given score_nearest",
     "esr.ranking.query_report": "count_matches",
-    "esr.ranking.speakers": "Speaker find_written suggest_speakers",
+    "esr.ranking.speakers": "Speaker find_form suggest_speakers",
     "esr.ranking.ranking": "SHIPPED Ranking read_json",
     "esr.ranking.second_stage.query_encoder": "ENTAILMENT_VARIABLE",
     "esr.ranking.second_stage.regression_trees": "RegressionTree TreeEnsemble relative_to_best "

@@ -142,10 +142,10 @@ def find_speaker(index: Index, text: str) -> Speaker | None:
         return None
     best = min(counts, key=lambda key: (-counts[key], key))
     form = next((name.form for name in names.values() if name.key == best), None)
-    return Speaker(best, form or _find_form(best, forms[best]))
+    return Speaker(best, form or find_form(best, forms[best]))
 
 
-def _find_form(key: str, speakers: Iterable[str]) -> str:
+def find_form(key: str, speakers: Iterable[str]) -> str:
     """The form of a name in one of the speakers as written, or else its key with capitals."""
     written = (words for speaker in speakers if (words := find_written(key, speaker)))
     return next(written, key.title())
