@@ -31,7 +31,7 @@ RUN python -m venv --without-pip /opt/esr \
 FROM python:3.11-slim
 LABEL org.opencontainers.image.title=esr \
       org.opencontainers.image.description="Search for sentences of news, embedded or in Elasticsearch." \
-      org.opencontainers.image.version=0.2.0 \
+      org.opencontainers.image.version=0.3.0 \
       org.opencontainers.image.licenses=Apache-2.0
 # /index is for an index folder, /work for temporary files of loads: volumes made there belong to esr.
 RUN useradd --create-home --uid 10001 esr && install -d -o esr -g esr /index /work

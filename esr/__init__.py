@@ -129,7 +129,7 @@ __all__ = [
     "open_dossiers",
     "parse_query",
 ]
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 _MODULES = {
     "esr.errors": "EngineUnreachable EsrError IndexClosed IndexMissing IndexUnusable InputError NotFound "
     "UsageError",

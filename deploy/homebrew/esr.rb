@@ -5,7 +5,7 @@ class Esr < Formula
 
   desc "Search for sentences of news, embedded or in Elasticsearch"
   homepage "https://pypi.org/project/esr/"
-  url "https://files.pythonhosted.org/packages/source/e/esr/esr-0.2.0.tar.gz"
+  url "https://files.pythonhosted.org/packages/source/e/esr/esr-0.3.0.tar.gz"
   sha256 "0000000000000000000000000000000000000000000000000000000000000000"
   license "Apache-2.0"
 
