@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -403,11 +404,11 @@ def check_offset(offset: SupportsIndex) -> int:
 
 
 def _check_whole(name: str, value: SupportsIndex, least: int, kind: str) -> int:
-    try:
-        number = least - 1 if isinstance(value, bool) else index(value)
-    except TypeError:
-        number = least - 1
-    if number < least:
+    number = None
+    if not isinstance(value, bool):
+        with suppress(TypeError):
+            number = index(value)
+    if number is None or number < least:
         raise UsageError(f"{name} must be {kind}, not {value!r}")
     return number
 

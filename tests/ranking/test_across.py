@@ -84,6 +84,11 @@ def test_a_query_finds_what_other_languages_say(searcher: Searcher) -> None:
     assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
 
 
+def test_the_languages_are_mixed_by_how_near_their_sentences_are(searcher: Searcher) -> None:
+    # "storm" says exactly what is asked, and "Ein hurricane." a little less than "A storm."
+    assert ids_of(search(searcher, "all"))[:3] == ["ar.s0", "en.s1", "de.s0"]
+
+
 def test_only_the_named_languages_are_found(searcher: Searcher) -> None:
     assert {id[:2] for id in ids_of(search(searcher, "de"))} == {"de"}
     assert {id[:2] for id in ids_of(search(searcher, "ar", "en"))} == {"ar", "en"}

@@ -14,11 +14,13 @@ from esr.ranking.answers import (
     Match,
     Passage,
     build_passages,
+    describe_match,
     passage_dict,
     single,
     write_match,
 )
-from tests.support.fake_index import STORM
+from esr.text.analyzer import get_analyzer
+from tests.support.fake_index import FLOOD, STORM
 
 
 def hits(*places: str) -> list[Hit]:
@@ -103,3 +105,37 @@ def test_as_json_a_passage_is_its_best_hit_with_the_others_beside_it() -> None:
 )
 def test_a_match_is_written_in_words(match: Match, text: str) -> None:
     assert write_match(match) == text
+
+
+ANALYZER = get_analyzer("english-stem")
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ("storm", "the word itself"),
+        ("storms wind", "one of two words; in the headline"),
+        ("storms houses", "both words"),
+        ("storms houses blew", "two of three words; once nearby"),
+        ("storm damage forty house", "all four words"),
+        ("night hurt", "none of the words; twice nearby; in the headline"),
+    ],
+)
+def test_the_reason_counts_the_words_of_the_query(query: str, reason: str) -> None:
+    assert describe_match(STORM, [(term,) for term in ANALYZER.terms(query)], ANALYZER) == reason
+
+
+def test_a_word_that_stands_for_several_terms_counts_once() -> None:
+    words = [("storm",), ("hous", "sturm"), ("tempest", "storm")]
+    assert describe_match(STORM, words, ANALYZER) == "all three words"
+
+
+def test_numbers_are_spelled_up_to_ten() -> None:
+    record = FLOOD._replace(previous="storm " * 3, next="storm " * 9)
+    assert describe_match(record, [("storm",)], ANALYZER) == "the word itself; 12 times nearby"
+    assert describe_match(record._replace(next=None), [("storm",)], ANALYZER).endswith("three times nearby")
+
+
+def test_a_sentence_without_neighbours_or_a_headline_is_described_by_itself() -> None:
+    record = FLOOD._replace(previous=None, next=None, title=None)
+    assert describe_match(record, [("storm",), ("tax",)], ANALYZER) == "one of two words"
