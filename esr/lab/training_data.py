@@ -142,7 +142,7 @@ def _collect_topic(
     ids: tuple[str, ...] = ()
     first_scores, values = np.zeros(0), np.zeros((0, len(signals)))
     first_run: dict[str, float] = {}
-    if prepared is not None and reranker is not None and (prepared.plan.terms or reranker.uses_vectors):
+    if prepared is not None and reranker is not None and (prepared.has_candidates or reranker.uses_vectors):
         of_depth = replace(reranker, depth=depth)
         result, candidates = prepared.find_candidates(of_depth, max(RUN_DEPTH, depth), task.filters)
         first_run = {hit.sentence_id: hit.score for hit in result.hits}

@@ -63,6 +63,7 @@ from esr.plugin.provisional import (
     no_evidence,
     open_pools,
     open_searcher,
+    read_newest_day,
     score_nearest,
     top_k,
     translate_death,
@@ -121,7 +122,7 @@ def retrieve_candidates(
     plan = prepared.plan
     reranker = ranking.reranker()
     uses_vectors = reranker is not None and reranker.uses_vectors
-    if not plan.terms and not uses_vectors:
+    if not prepared.has_candidates and not uses_vectors:
         return None
     columns = reranker.columns if reranker else ()
     static_scores = (*plan.static_scores, *(StaticScore(column, "linear", 0.0) for column in columns))
@@ -151,7 +152,13 @@ def retrieve_candidates(
 
     terms = [term.term for term in plan.terms]
     context = RerankContext(
-        prepared.counts, prepared.statistics, terms, lambda: candidates.evidence, trees, similarities
+        prepared.counts,
+        prepared.statistics,
+        terms,
+        lambda: candidates.evidence,
+        trees,
+        similarities,
+        cache(lambda: read_newest_day(index)),
     )
     relevant_rows = np.array(sorted(rows), np.intp)
     return JudgedCandidates(

@@ -155,7 +155,12 @@ if TYPE_CHECKING:
         relative_to_best,
         trees_from_dict,
     )
-    from esr.ranking.second_stage.rerank_context import RerankContext, VectorWeights, load_parses
+    from esr.ranking.second_stage.rerank_context import (
+        RerankContext,
+        VectorWeights,
+        load_parses,
+        read_newest_day,
+    )
     from esr.ranking.second_stage.reranker import Reranker, merge_scores
     from esr.ranking.second_stage.signal_types import FEATURE, PRIOR, signal_types
     from esr.ranking.second_stage.signals import RankingSignal, signal_from_dict
@@ -412,6 +417,7 @@ __all__ = [
     "read_entries",
     "read_feed",
     "read_json",
+    "read_newest_day",
     "read_restrictions",
     "read_run",
     "read_search_options",
@@ -523,7 +529,7 @@ _MODULES = {
     "esr.ranking.second_stage.query_encoder": "ENTAILMENT_VARIABLE",
     "esr.ranking.second_stage.regression_trees": "RegressionTree TreeEnsemble relative_to_best "
     "trees_from_dict",
-    "esr.ranking.second_stage.rerank_context": "RerankContext VectorWeights load_parses",
+    "esr.ranking.second_stage.rerank_context": "RerankContext VectorWeights load_parses read_newest_day",
     "esr.ranking.second_stage.reranker": "Reranker merge_scores",
     "esr.ranking.searcher": "Searcher UnsearchableQuery open_searcher",
     "esr.ranking.second_stage.signal_types": "FEATURE PRIOR signal_types",

@@ -307,6 +307,18 @@ def test_a_topic_without_an_indexed_word_scores_zero(searcher: Searcher) -> None
 
 
 @pytest.mark.slow
+def test_a_topic_without_an_indexed_word_has_the_figure_of_its_run_if_all_are_candidates(
+    searcher: Searcher,
+) -> None:
+    ranking = Ranking("dir", priors={"length": 1.0}, candidates="all")
+    hits = searcher.search("unheardof", 1000, ranking=ranking, literal=True).hits
+    best, run = hits[0].sentence_id, {"t": {hit.sentence_id: hit.score for hit in hits}}
+    figure = measures.evaluate(["RR"], {"t": {best: 1}}, run)["RR"]["t"]
+    figures = Tuner(searcher, [Task("t", "unheardof", (best,))], "RR").compute_figures([ranking, ranking])
+    assert figures.tolist() == [[figure], [figure]] != [[0.0], [0.0]]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["nDCG@10", "P@0", "", "P@x"])
 def test_a_measure_that_ranks_do_not_determine_is_rejected(name: str) -> None:
     with pytest.raises(UsageError, match="cannot tune for"):

@@ -31,6 +31,7 @@ from esr.lab.tuner import Task, Tuner
 from esr.models.priors import PRIORS
 from esr.plans.plan import Plan
 from esr.ranking.explanation.explain import explain
+from esr.ranking.prepared_query import known_scores
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.second_stage.regression_trees import trees_from_dict
@@ -578,6 +579,30 @@ def test_latest_and_best_puts_the_newest_of_equals_first(dated: Searcher) -> Non
     ids = [hit.sentence_id for hit in dated.search("town", ranking="latest").hits]
     assert (ids[0], ids[-1]) == ("d0.s0", "d4.s0")
     assert Ranking().rerank == ()
+
+
+def test_tuning_sees_the_dates_of_a_search(dated: Searcher) -> None:
+    task = Task("t", "storm", ("d4.s0",))  # the oldest
+    rankings = [
+        Ranking.from_dict({"rerank": [{"signal": "freshness", "w": weight}]}) for weight in (-1e5, 0.0, 1e5)
+    ]
+    ids = [[hit.sentence_id for hit in dated.search("storm", ranking=r).hits] for r in rankings]
+    ranks = [1 / (1 + of_ranking.index("d4.s0")) for of_ranking in ids]
+    assert len({*ranks}) > 1
+    assert Tuner(dated, [task], "RR").compute_figures(rankings)[:, 0].tolist() == ranks
+
+
+def test_a_query_of_fields_alone_is_explained_with_its_signals(dated: Searcher) -> None:
+    latest = Ranking.from_dict({"rerank": [{"signal": "freshness"}]})
+    hits = dated.search("after:2024-03-15", ranking=latest).hits
+    assert [hit.sentence_id for hit in hits] == ["d0.s0", "d1.s0"]
+    prepared = dated.prepare("after:2024-03-15", latest)
+    scores = [explain(prepared, hit.sentence_id).score for hit in hits]
+    assert (
+        scores
+        == pytest.approx([hit.score for hit in hits])
+        == known_scores(prepared, [h.sentence_id for h in hits])
+    )
 
 
 def test_freshness_is_no_signal_to_learn_from(dated: Searcher) -> None:

@@ -47,7 +47,7 @@ def explain(prepared: PreparedQuery, sentence_id: str, filters: Filters = NO_FIL
         terms, length = _term_parts(prepared, evidence)
         priors, features, steps = _static_score_parts(prepared, evidence)
         first = float(score_sentences(plan, evidence)[0])
-    if reranker is not None and (plan.terms or reranker.uses_vectors):
+    if reranker is not None and (prepared.has_candidates or reranker.uses_vectors):
         context = prepared.rerank_context([sentence_id], reranker.columns)
         tree_score, missing = _list_effects(prepared, sentence_id, reranker, context, filters)
         is_read = reranker.last is not None and sentence_id in _read_by_last(prepared, reranker, filters)

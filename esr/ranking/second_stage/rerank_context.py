@@ -174,7 +174,7 @@ class RerankContext(Struct, frozen=True):
     parses: Callable[[], ParsedSentences]
     similarities: Callable[[tuple[str, ...], VectorWeights], Similarities]
     """Similarities of the query's vector to the sentences, and to the named contexts."""
-    newest_day: Callable[[], float] = lambda: math.nan
+    newest_day: Callable[[], float]
     """The day of the newest sentence of the index, in days since the epoch, NaN if none has a date."""
     text: str = ""
     """The text of the query."""
