@@ -11,6 +11,7 @@ import re
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
 
 from esr.stdlib import compile_lazily, import_lazily
 from esr.text.dates import normalise_date, parse_date_start
@@ -51,8 +52,9 @@ _OTHER_MONTHS = {
     )
     for name in names.split()
 }
+# In lower case: a pattern that ignores case would take ı, İ and ſ for i and s, which no name of a month has.
 _OTHER_DAY_FIRST = compile_lazily(
-    rf"\b(\d{{1,2}})(?:\.|er|º)?\s(?:de\s)?({'|'.join(_OTHER_MONTHS)})\s(?:de\s|del\s)?(\d{{4}})\b", re.I
+    rf"\b(\d{{1,2}})(?:\.|er|º)?\s(?:de\s)?({'|'.join(_OTHER_MONTHS)})\s(?:de\s|del\s)?(\d{{4}})\b"
 )
 _EAST_ASIAN = compile_lazily(r"(?<!\d)(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]", re.ASCII)
 # The basic form of ISO 8601, as agencies write it: "20240115T084500+0100"
@@ -63,7 +65,7 @@ _BASIC_ZONE = compile_lazily(r"(?<=\d)([+-]\d\d)(\d\d)$", re.ASCII)
 
 def to_iso_date(text: str) -> str | None:
     """The date in ISO 8601, or None if ambiguous: "02/03/1999" is in March in London only."""
-    text = " ".join(text.split())
+    text = " ".join(normalize("NFC", text).split())
     if month_first := _MONTH_FIRST.search(text):
         month, day, year = month_first.groups()
     elif day_first := _DAY_FIRST.search(text):
@@ -72,8 +74,8 @@ def to_iso_date(text: str) -> str | None:
         year, month, day = year_first.groups()
         date = f"{year}-{int(month):02}-{int(day):02}{text[year_first.end() :]}"
         return _valid_or_none(normalise_date(date))
-    elif other := _OTHER_DAY_FIRST.search(text):
-        return _valid_or_none(f"{other[3]}-{_OTHER_MONTHS[other[2].lower()]:02}-{int(other[1]):02}")
+    elif other := _OTHER_DAY_FIRST.search(text.lower()):
+        return _valid_or_none(f"{other[3]}-{_OTHER_MONTHS[other[2]]:02}-{int(other[1]):02}")
     elif east_asian := _EAST_ASIAN.search(text):
         return _valid_or_none("{}-{:02}-{:02}".format(*map(int, east_asian.groups())))
     else:

@@ -152,13 +152,21 @@ def test_any_result_is_a_valid_date(text, day_first):
         ("19990101T001027+0100", "1999-01-01T00:10:27+01:00"),
         ("1999-01-01T00:10:27-0500", "1999-01-01T00:10:27-05:00"),
         ("1999-W01", "1999-W01"),
+        ("2 DÉCEMBRE 2020", "2020-12-02"),
+        ("2 de\u0301cembre 2020", "2020-12-02"),
     ],
 )
 def test_unambiguous_dates_become_iso_8601(written, expected):
     assert to_iso_date(written) == expected
 
 
-@pytest.mark.parametrize("written", ["02/03/1999", "870402", "February 30, 1999", "Monday", "", "May 1999 7"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        *("02/03/1999", "870402", "February 30, 1999", "Monday", "", "May 1999 7"),
+        *("3 JANV\u0130ER 2012", "3 janv\u0131er 2012", "3 \u017feptembre 2012"),
+    ],
+)
 def test_ambiguous_and_invalid_dates_give_none(written):
     assert to_iso_date(written) is None
 
