@@ -122,7 +122,7 @@ def build_document(fields: Mapping[str, Any]) -> Document:
     if fields.get("id") is None:
         raise InvalidDocument(_describe_missing_id(fields))
     id = _check_id(fields["id"], "id")
-    language = _optional_string(fields, "language")
+    language = _optional_language(fields)
     return Document(
         id=id,
         sentences=_build_sentences(id, fields.get("text"), fields.get("sentences"), language),
@@ -355,6 +355,12 @@ def _optional_string(fields: Mapping[str, Any], name: str) -> str | None:
         return None
     text = require_string(value, name)
     return text if text.strip() else None
+
+
+def _optional_language(fields: Mapping[str, Any]) -> str | None:
+    """The tag of the language, as filters compare it: pt-BR, also for pt_BR."""
+    language = _optional_string(fields, "language")
+    return language and language.strip().replace("_", "-")
 
 
 def _optional_text(fields: Mapping[str, Any], name: str) -> str | None:

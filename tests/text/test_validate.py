@@ -120,6 +120,14 @@ def test_a_document_may_have_no_sentence(fields):
     assert build_document({"id": "d", **fields}).sentences == ()
 
 
+@pytest.mark.parametrize(
+    ("declared", "language"),
+    [("pt_BR", "pt-BR"), (" en\n", "en"), ("zh_Hant_TW", "zh-Hant-TW"), ("de-AT", "de-AT")],
+)
+def test_the_tag_of_a_language_is_stored_as_filters_compare_it(declared, language):
+    assert build_document({"id": "d", "language": declared}).language == language
+
+
 def test_unknown_fields_are_ignored():
     assert build_document({"id": "d", "genre": {"any": [1]}, "topics": None}) == Document("d", ())
     assert sentence(start=3) == Sentence("d.s1", "An earthquake hit.")
