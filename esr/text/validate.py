@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
-from unicodedata import normalize
+from unicodedata import is_normalized, normalize
 
 from esr.stdlib import blake2b, compile_lazily
 from esr.text.attributes import distinct
@@ -196,6 +196,7 @@ def _build_sentence(document_id: str, position: int, fields: Any, default_id: st
         id = default_id or _default_id(document_id, position)
     elif id != default_id:
         id = _check_id(id, f"sentences[{position}].id")
+    source = text
     if type(text) is not str or not text.isascii():
         text = normalize("NFC", require_string(text, f"sentences[{position}].text"))
     if paragraph is not None:
@@ -215,22 +216,28 @@ def _build_sentence(document_id: str, position: int, fields: Any, default_id: st
 _QUOTE_TEXTS = ("speaker", "name", "cue")
 
 
-def _build_quotes(entries: Any, name: str, length: int) -> tuple[Quote, ...]:
-    """The quotations of a sentence of `length` characters."""
+def _build_quotes(entries: Any, name: str, text: str) -> tuple[Quote, ...]:
+    """The quotations of a sentence. Their places are those in `text`, the sentence before normalization."""
+    is_normal = is_normalized("NFC", text)
     return tuple(
-        _build_quote(entry, f"{name}[{n}]", length) for n, entry in enumerate(require_list(entries, name))
+        _build_quote(entry, f"{name}[{n}]", text, is_normal)
+        for n, entry in enumerate(require_list(entries, name))
     )
 
 
-def _build_quote(entry: Any, name: str, length: int) -> Quote:
+def _build_quote(entry: Any, name: str, text: str, is_normal: bool) -> Quote:
     if not isinstance(entry, dict):
         raise InvalidDocument(
             f'{name} must be an object like {{"start": 0, "end": 9}}, not {type_name(entry)}'
         )
-    start, end = entry.get("start"), entry.get("end")
-    if type(start) is not int or type(end) is not int or not 0 <= start < end <= length:
+    places = entry.get("start"), entry.get("end")
+    is_inside = all(type(place) is int and 0 <= place <= len(text) for place in places)
+    start, end = places if is_inside else (0, 0)
+    if not is_normal:
+        start, end = (len(normalize("NFC", text[:place])) for place in (start, end))
+    if start >= end:
         raise InvalidDocument(
-            f"{name} must have a start and a later end within the {length} characters of the text"
+            f"{name} must have a start and a later end within the {len(text)} characters of the text"
         )
     for field in _QUOTE_TEXTS:
         if entry.get(field) is not None:

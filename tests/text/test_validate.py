@@ -203,6 +203,15 @@ def test_quotations_are_read_as_they_are_written():
     assert to_fields(build_document(fields)) == fields
 
 
+def test_the_places_of_quotations_are_those_of_the_text_before_accents_are_composed():
+    text, places = "Le cafe\u0301 «\u00e9te\u0301» ici.", [{"start": 9, "end": 15}, {"start": 3, "end": 8}]
+    fields = {"id": "a", "sentences": [{"text": text, "quotes": places}]}
+    (built,) = build_document(fields).sentences
+    assert [built.text[quote.start : quote.end] for quote in built.quotes] == ["«été»", "café"]
+    fields["sentences"][0]["quotes"] = [{"start": 7, "end": len(text) + 1}]
+    assert "a later end within the 20 characters" in error_message(fields)
+
+
 @pytest.mark.parametrize(
     ("quotes", "problem"),
     [
