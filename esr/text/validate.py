@@ -209,7 +209,7 @@ def _build_sentence(document_id: str, position: int, fields: Any, default_id: st
         features={} if features is None else _build_features(features, f"sentences[{position}].features"),
         parse=None if parse is None else _build_parse(parse, f"sentences[{position}].parse"),
         paragraph=paragraph,
-        quotes=() if quotes is None else _build_quotes(quotes, f"sentences[{position}].quotes", len(text)),
+        quotes=() if quotes is None else _build_quotes(quotes, f"sentences[{position}].quotes", source),
     )
 
 
@@ -418,7 +418,7 @@ def _check_metadata(value: Any, name: str, depth: int) -> None:
         case list():
             for inner in value:
                 _check_metadata(inner, name, depth + 1)
-        case None | int():
+        case None | bool():
             pass
         case _:
             require_number(value, name)

@@ -485,6 +485,7 @@ def test_lists_have_different_lines_and_may_be_one_text():
         ("metadata", {"a\0b": "\ud800"}, r"metadata\.a\?b contains .* half a character"),
         ("metadata", {"\ud800": 1}, "a key of metadata contains .* half a character"),
         ("metadata", {"a": [float("inf")]}, "metadata.a must be a finite number"),
+        ("metadata", {"a": 10**5000}, "metadata.a must be a finite number"),
     ],
 )
 def test_an_invalid_field_is_named(field, value, problem):
