@@ -365,12 +365,16 @@ def _rank(terms: Sequence[str], contrast: Contrast, order: str) -> Iterator[tupl
 
 
 def _find_forms(index: Index, terms: Sequence[str], within: Condition) -> list[str]:
-    """The most frequent written form of each term in the newest sentences, or else in sentences with it."""
+    """The most frequent written form of each term in the newest sentences, or else in sentences with it.
+
+    A sign that is no word, such as an emoji, is its own form.
+    """
     known = _read_forms(index, within, _NEWEST)
-    return [
-        known[term] if term in known else _read_forms(index, AllOf((within, HasTerm(term))), _SAMPLE)[term]
-        for term in terms
-    ]
+    for term in terms:
+        if term not in known:
+            forms = _read_forms(index, AllOf((within, HasTerm(term))), _SAMPLE)
+            known[term] = forms.get(term, term)
+    return [known[term] for term in terms]
 
 
 def _read_forms(index: Index, condition: Condition, number: int) -> dict[str, str]:

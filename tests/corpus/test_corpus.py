@@ -548,6 +548,16 @@ def test_a_server_tells_how_many_sentences_it_reads(searcher: Searcher) -> None:
         assert find_key_words(searcher, parse("source:a.org"), most=3, min_count=1).words
 
 
+def test_a_key_word_that_is_an_emoji_is_written_as_it_is(tmp_path: Path) -> None:
+    rows = [{"text": f"\U0001f600 Rain {n}.", "source": "a.org" if n < 5 else "b.org"} for n in range(9)]
+    rows += [{"text": f"Sun {n}.", "source": "b.org"} for n in range(9)]
+    with esr.create(tmp_path / "index", rows) as index:
+        found = index.keyness("source:a.org", min_count=1).words
+    assert {"\U0001f600": "\U0001f600", "rain": "Rain"}.items() <= {
+        word.term: word.word for word in found
+    }.items()
+
+
 def run(*args: object) -> Result:
     return CliRunner().invoke(main, list(map(str, args)), catch_exceptions=False)
 
