@@ -50,7 +50,8 @@ def test_a_record_has_neighbors_from_its_own_document_only(where: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "sentence_id", ["A.s2", "A.s01", "A.s-1", "A.s", "A", "", "B.s0", "A.s١", "\udcff.s0"]
+    "sentence_id",
+    ["A.s2", "A.s01", "A.s-1", "A.s", "A", "", "B.s0", "A.s١", "\udcff.s0", "A.s" + "9" * 5_000],
 )
 def test_an_unknown_sentence_is_named(where: Path, sentence_id: str) -> None:
     load(where, [document("A", "one", "two"), document("B", Sentence("given", "three"))])

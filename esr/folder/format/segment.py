@@ -566,6 +566,11 @@ class Segment:
         return index if known else None
 
 
+_MOST_DIGITS = 18
+"""Digits that a position of 64 bits always has room for. Python reads no more than 4,300."""
+
+
 def is_position(text: str) -> bool:
     """Whether a text is the `<n>` of a default sentence id: "7", but not "07", "+7" or "٧"."""
-    return text.isascii() and text.isdecimal() and (text == "0" or text[0] != "0")
+    is_number = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+    return is_number and (text == "0" or text[0] != "0")
