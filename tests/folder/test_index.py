@@ -22,7 +22,7 @@ from esr.folder.index import EmbeddedIndex
 from esr.folder.write import segment_writer
 from esr.index.contract import Index, read_document
 from esr.index.filters import Filters
-from esr.index.questions import EvidenceOf, Records, Summary
+from esr.index.questions import ByReuse, EvidenceOf, Records, Summary
 from esr.plans.plan import HasAttribute, HasTerm
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Sentence
@@ -169,6 +169,7 @@ def test_an_empty_index_returns_no_hits(where: Path) -> None:
     load(where, [])
     with open_searcher(str(where)) as searcher:
         answer = searcher.search("storm", priors={"length": 1.0})
+        assert searcher.index.count([None], Filters(), ByReuse()) == [{}]
     assert (answer.hits, answer.total, answer.unseen) == ([], 0, ("storm",))
 
 

@@ -81,8 +81,11 @@ class CopyTable:
         """The answer to `ByReuse` for the sentences of these masks, by segment."""
         mask = np.concatenate(
             [
-                np.ones(segment.sentence_count, bool) if of_segment is None else of_segment
-                for segment, of_segment in zip(self._snapshot.segments, allowed, strict=True)
+                np.zeros(0, bool),
+                *(
+                    np.ones(segment.sentence_count, bool) if of_segment is None else of_segment
+                    for segment, of_segment in zip(self._snapshot.segments, allowed, strict=True)
+                ),
             ]
         )
         starts = np.flatnonzero(np.diff(self._group_of_member, prepend=-1))
