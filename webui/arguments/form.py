@@ -22,7 +22,6 @@ from esr.errors import UsageError
 from esr.models import Model
 from esr.ranking.second_stage.reranker import DEPTH
 from esr.text.sentence_enrichment import PARTS
-from esr.text.written_dates import parse_typed_date
 from webui.arguments.links import Pairs
 from webui.arguments.rankings import (
     WORDS,
@@ -33,7 +32,7 @@ from webui.arguments.rankings import (
     preset_label,
     ranking_controls,
 )
-from webui.arguments.request import rename_former
+from webui.arguments.request import rename_former, write_date
 from webui.running.problems import RequestError
 from webui.running.settings import Settings
 from webui.translations.language import _
@@ -97,17 +96,7 @@ def clean_arguments(query_string: bytes, settings: Settings) -> Pairs:
     with suppress(RequestError):  # the page that shows them says what is wrong
         pairs = rename_former(pairs, settings)
     cleaned = ((n, _UNPRINTABLE.sub(" ", v).strip()[: settings.query_chars]) for n, v in pairs)
-    return [(n, _write_date(n, v)) for n, v in cleaned if v and _is_known(n)][: settings.arguments]
-
-
-_DAYS = frozenset(name for name, row in PAGE.items() if isinstance(row.type, Day))
-
-
-def _write_date(name: str, value: str) -> str:
-    """The value, with a date that is written out, such as 22 March 2017, as links and charts have it."""
-    if name not in _DAYS or value[:4].isdigit():
-        return value
-    return parse_typed_date(value) or value
+    return [(n, write_date(n, v)) for n, v in cleaned if v and _is_known(n)][: settings.arguments]
 
 
 def build_form(
@@ -164,15 +153,14 @@ def _field(row: Argument, text: str, settings: Settings) -> Field:
         labels = {"" if name == usual else name: label for name, label in kind.labels.items()}
         value = "" if value == usual else value
     elif isinstance(kind, Share):
-        labels = {f"{n:g}": _write_share(n) for n in sorted({*_OVERLAPS, value})}
+        labels = {kind.write(n): _write_share(n) for n in sorted({*_OVERLAPS, value})}
     else:
         assert isinstance(kind, WholeNumber)
         least, most = kind.bounds(settings)
         counts = (usual * times for times in _TIMES) if usual else ()
         labels = {str(n): str(n) for n in sorted({value, usual, *(n for n in counts if least <= n <= most)})}
-    return Field(
-        row, "select", "", [Option(name, label, name == f"{value}") for name, label in labels.items()]
-    )
+    chosen = kind.write(value)
+    return Field(row, "select", "", [Option(name, label, name == chosen) for name, label in labels.items()])
 
 
 def _write_share(share: float) -> str:
@@ -203,7 +191,7 @@ def shorten(fields: Pairs, settings: Settings, default_index: str = "") -> list[
     """
     if not any(name == FORM for name, _ in fields):
         return None
-    stated = [(n, _write_date(n, v.strip())) for n, v in fields if not n.startswith(VERSUS) and v.strip()]
+    stated = [(n, write_date(n, v.strip())) for n, v in fields if not n.startswith(VERSUS) and v.strip()]
     versus = [(n.removeprefix(VERSUS), v.strip()) for n, v in fields if n.startswith(VERSUS) and v.strip()]
     preset = preset_arguments(dict(stated).get(PRESET, ""))
     arguments = [

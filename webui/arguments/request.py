@@ -21,6 +21,7 @@ from esr.arguments.filters import read_filters
 from esr.arguments.tables.hit_fields import DOCUMENT_FIELDS
 from esr.arguments.tables.rankings import NAME
 from esr.arguments.tables.table import FORMER_NAMES, PAGE, names_of, rows
+from esr.arguments.types import Day
 from esr.errors import UsageError, unknown
 from esr.following.overlap import DEFAULT_THRESHOLD
 from esr.following.timeline import Interval, Scale
@@ -33,6 +34,8 @@ from esr.ranking.searcher import Searcher
 from esr.stdlib import cached_property
 from esr.text.analyzer import Analyzer
 from esr.text.attributes import META_PREFIX
+from esr.text.dates import parse_date_start
+from esr.text.written_dates import parse_typed_date
 from webui.arguments.rankings import parse_ranking
 from webui.running.problems import RequestError, blame_argument
 from webui.running.settings import Settings
@@ -111,7 +114,10 @@ def decode_rows(query_string: bytes, settings: Settings, allowed: Mapping[str, A
 def split_pairs(
     query_string: bytes, settings: Settings, allowed: Mapping[str, Argument] = PAGE
 ) -> list[tuple[str, str]]:
-    """Names and values in the order of the address, with the names of today. Raises RequestError."""
+    """Names and values in the order of the address, with the names of today. Raises RequestError.
+
+    Dates are in ISO 8601, as links and charts compare them.
+    """
     if len(query_string) > settings.address_bytes:
         size, limit = f"{len(query_string):,}", f"{settings.address_bytes:,}"
         raise RequestError(f"the address has {size} bytes of arguments: at most {limit} are allowed", None)
@@ -124,7 +130,24 @@ def split_pairs(
     if len(pairs) > settings.arguments:
         limit = f"{settings.arguments:,}"
         raise RequestError(f"the address has {len(pairs)} arguments: at most {limit} are allowed", None)
-    return rename_former(pairs, settings, allowed)
+    return [(name, write_date(name, text)) for name, text in rename_former(pairs, settings, allowed)]
+
+
+_DAYS = frozenset(name for name, row in PAGE.items() if isinstance(row.type, Day))
+_DATE_CHARS = 100
+"""The length of a text from which on it is no date."""
+
+
+def write_date(name: str, value: str) -> str:
+    """The value, with a date that is written out, such as 22 March 2017, in ISO 8601."""
+    text = value.strip()
+    if name not in _DAYS or len(text) > _DATE_CHARS:
+        return value
+    try:
+        parse_date_start(text)
+    except ValueError:
+        return parse_typed_date(text) or value
+    return text
 
 
 def rename_former(

@@ -61,6 +61,7 @@ def test_the_form_has_the_share_that_makes_a_repeat() -> None:
     form = form_of(("q", "storm"), ("novel", "yes"), ("overlap", "0.75"))
     assert ticked(form) == {"novel", "fold"} and form.summary == ["With context", "only what is new"]
     assert selected(form, "overlap") == [("0.75", "75% or more")]
+    assert selected(form_of(("overlap", "1")), "overlap") == [("1", "100%")]
     assert selected(form_of(("overlap", "much")), "overlap") == [("0.8", "80% or more")]
 
 

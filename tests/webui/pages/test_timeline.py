@@ -80,3 +80,12 @@ def test_bad_arguments_are_named(real: FlaskClient) -> None:
     ):
         answer = real.get(f"/timeline?q=earthquake&{address}")
         assert answer.status_code == 400 and message in answer.text, address
+
+
+def test_dates_that_are_written_out_limit_the_chart_and_its_links(real: FlaskClient) -> None:
+    written = real.get("/timeline?q=earthquake&after=+1+May+2010&before=2030/1/2")
+    assert written.status_code == 200
+    in_iso = real.get("/timeline?q=earthquake&after=2010-05-01&before=2030-01-02")
+    chart, expected = (html.text.partition("<main")[2].partition("</main>")[0] for html in (written, in_iso))
+    assert chart == expected and "after=2010-05-01" in chart
+    assert real.get("/frequencies?q=earthquake&after=yesterday&before=today").status_code == 200
