@@ -27,7 +27,7 @@ function filterClauses({ source, after, before, filter = [] }) {
   const dates = { ...(after && { gte: after }), ...(before && { lt: before }) };
   return [
     ...(Object.keys(dates).length ? [{ range: { date: dates } }] : []),
-    ...(source === undefined ? [] : [{ terms: { source: [source].flat() } }]),
+    ...(source == null ? [] : [{ terms: { source: [source].flat() } }]),
     ...filter,
   ];
 }
@@ -71,13 +71,21 @@ export function scoreShift(body) {
 
 /** The answer of a search. Throws if a part is missing, which Elasticsearch calls a success. */
 function complete(answer) {
-  if (answer.error) throw new EsrClientError(reasonOf(answer));
+  if (answer.error) throw new EsrClientError(reasonOf(answer, `status ${answer.status}`));
   if (answer.timed_out || answer._shards.failed) throw new EsrClientError("a part of the index did not answer");
   return answer;
 }
 
-function reasonOf({ error, status }) {
-  return error?.root_cause?.[0]?.reason ?? error?.reason ?? error ?? `status ${status}`;
+/** The server's reason in a failed answer, or `otherwise` if this gives none. */
+function reasonOf(answer, otherwise) {
+  const error = answer?.error;
+  if (typeof error === "string") return error;
+  const causes = [...(error?.root_cause ?? []), error ?? {}];
+  return causes.map(({ reason, type }) => reason ?? type).find(Boolean) ?? otherwise;
+}
+
+function decode(text) {
+  try { return JSON.parse(text); } catch { return null; }
 }
 
 const [START, END] = ["\uE000", "\uE001"]; // of no language: they mark the matches
@@ -95,16 +103,16 @@ export class Index {
   /**
    * @param {string} url the alias, such as http://localhost:9200/news
    * @param options headers of each request, such as {Authorization: "ApiKey ..."}; request, a template that
-   *   `esr query --as slots` printed, in place of the index's own; fetch
+   *   `esr query --as slots` printed, in place of the index's own; timeout in seconds (30); fetch
    */
   constructor(url, options = {}) {
-    checkOptions(options, "headers", "request", "fetch");
-    const { headers = {}, request, fetch = globalThis.fetch.bind(globalThis) } = options;
+    checkOptions(options, "headers", "request", "timeout", "fetch");
+    const { headers = {}, request, timeout = 30, fetch = globalThis.fetch.bind(globalThis) } = options;
     const [, server, alias] = url.match(/^(https?:\/\/[^/@]+(?:\/[^@]+)?|(?:\/[^/@]+)*)\/([^/@]+)\/?$/) ?? [];
     if (!alias) {
       throw new EsrClientError("an index is named http(s)://host:port/alias, and a login stands in headers");
     }
-    Object.assign(this, { server, alias, headers, request, fetch });
+    Object.assign(this, { server, alias, headers, request, timeout, fetch });
   }
 
   /** Send a request, with an array as one line of JSON for each item, and return the decoded answer. */
@@ -116,18 +124,26 @@ export class Index {
     } else if (body !== undefined) {
       Object.assign(options, { method: "POST", body: JSON.stringify(body) });
     }
-    const response = await this.fetch(`${this.server}/${path}`, options).catch((error) => {
+    const where = `${this.server}/${path}`;
+    let response, text;
+    try {
+      response = await this.fetch(where, { ...options, signal: AbortSignal.timeout(1000 * this.timeout) });
+      text = await response.text();
+    } catch (error) {
       throw new EsrClientError(`${this.server} cannot be reached: ${error.message}`);
-    });
-    const answer = await response.json().catch(() => ({ status: response.status }));
-    if (!response.ok) throw new EsrClientError(`${this.server}/${path}: ${reasonOf(answer)}`);
+    }
+    const answer = decode(text);
+    if (!response.ok) throw new EsrClientError(`${where}: ${reasonOf(answer, `status ${response.status}`)}`);
+    if (answer === null || typeof answer !== "object") {
+      throw new EsrClientError(`${where}: the answer is not that of Elasticsearch or OpenSearch`);
+    }
     return answer;
   }
 
   /** What the index says of itself: its indices, its analyzer, and the template of its default ranking. */
   async describe() {
     const answer = await this.send(`${this.alias}/_mapping?filter_path=*.mappings._meta.esr`);
-    const loads = Object.values(answer).map((index) => index.mappings._meta.esr);
+    const loads = Object.values(answer).map((index) => index?.mappings?._meta.esr).filter(Boolean);
     const name = `${this.server}/${this.alias}`;
     if (!loads.length) throw new EsrClientError(`${name} is not an index that esr loaded`);
     if (loads[0].analyzer === "by-language") {
@@ -190,7 +206,7 @@ export class Index {
     const answer = complete(await this.send(`${description.indices}/_search`, { ...body, highlight }));
     const shift = scoreShift(body);
     return answer.hits.hits.map(({ _id, _score, _source, highlight: marked }) => (
-      { id: _id, score: _score + shift, ..._source, highlights: offsets(marked?.text[0] ?? "") }
+      { ..._source, id: _id, score: _score + shift, highlights: offsets(marked?.text?.[0] ?? "") }
     ));
   }
 }

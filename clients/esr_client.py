@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 _VERSION = 1
 """Of the template of requests that the index stores."""
@@ -141,19 +141,36 @@ def score_shift(body: Mapping[str, Any]) -> float:
 def _complete(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     """The answer of a search. Raises if a part is missing, which Elasticsearch calls a success."""
     if "error" in answer:
-        raise EsrClientError(_reason(answer))
+        raise EsrClientError(_reason(answer, f"status {answer.get('status')}"))
     if answer["timed_out"] or answer["_shards"]["failed"]:
         raise EsrClientError("a part of the index did not answer")
     return answer
 
 
-def _reason(answer: Mapping[str, Any]) -> str:
-    error = answer.get("error", f"status {answer.get('status')}")
-    if not isinstance(error, Mapping):
-        return str(error)
-    return str(next(iter(error.get("root_cause", ())), error).get("reason"))
+def _reason(answer: Any, otherwise: str) -> str:
+    """The server's reason in a failed answer, or `otherwise` if this gives none."""
+    error = answer.get("error") if isinstance(answer, Mapping) else None
+    if isinstance(error, Mapping):
+        causes = [*(error.get("root_cause") or ()), error]
+        error = next((known for cause in causes if (known := cause.get("reason") or cause.get("type"))), None)
+    return str(error or otherwise)
 
 
+def _decode(told: bytes) -> Any:
+    try:
+        return json.loads(told)
+    except ValueError:
+        return None
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """Follows no redirection: it would take the login to another server, and lose the bodies of requests."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_opener = build_opener(_NoRedirect)
 _START, _END = "\ue000", "\ue001"
 """Characters of no language: they mark the matches."""
 
@@ -194,29 +211,32 @@ class Index:
             kind, text = "application/x-ndjson", "".join(f"{json.dumps(line)}\n" for line in body)
         headers = {"Content-Type": kind, **self.headers}
         where = f"{self.server}/{path}"
+        failure = None
         try:
             asked = Request(where, None if text is None else text.encode(), headers)
-            with urlopen(asked, timeout=self.timeout) as answer:  # nosec B310  # whoever uses the client names the server
-                decoded: dict[str, Any] = json.load(answer)
-                return decoded
-        except HTTPError as error:
-            with error:
-                told = error.read()
             try:
-                reason = _reason(json.loads(told))
-            except ValueError:
-                reason = str(error)
-            raise EsrClientError(f"{where}: {reason}") from None
+                answer: Any = _opener.open(asked, timeout=self.timeout)
+            except HTTPError as error:
+                answer, failure = error, str(error)
+            with answer:
+                told = answer.read()
         except (OSError, HTTPException, ValueError) as error:
-            raise EsrClientError(f"{self.server} cannot be reached: {error}") from error
+            raise EsrClientError(f"{failure or f'{self.server} cannot be reached'}: {error}") from error
+        decoded = _decode(told)
+        if failure is not None:
+            raise EsrClientError(f"{where}: {_reason(decoded, failure)}")
+        if not isinstance(decoded, dict):
+            raise EsrClientError(f"{where}: the answer is not that of Elasticsearch or OpenSearch")
+        return decoded
 
     def describe(self) -> Description:
         """What the index says of itself."""
         answer = self.send(f"{self.alias}/_mapping?filter_path=*.mappings._meta.esr")
         name = f"{self.server}/{self.alias}"
-        if not answer:
+        mapped = (known.get("mappings") for known in answer.values() if isinstance(known, Mapping))
+        stored = next((mappings["_meta"]["esr"] for mappings in mapped if mappings), None)
+        if stored is None:
             raise EsrClientError(f"{name} is not an index that esr loaded")
-        stored = next(iter(answer.values()))["mappings"]["_meta"]["esr"]
         if stored["analyzer"] == "by-language":
             raise EsrClientError(f"{name} has an analyzer for each language: search it with esr")
         request = self.request or ("request" in stored and json.loads(stored["request"]))

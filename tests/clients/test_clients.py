@@ -9,10 +9,13 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, ClassVar
 
 import pytest
 from click.testing import CliRunner
@@ -41,8 +44,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   console.log(JSON.stringify(answer));
 }
 
-async function ask({ url, words, options, request, printed }) {
-  const index = new Index(url, { request });
+async function ask({ url, words, options, request, printed, timeout = 30 }) {
+  const index = new Index(url, { request, timeout, headers: { Authorization: "ApiKey secret" } });
   return printed ? print(index, words, options) : index.search(words, options);
 }
 
@@ -70,7 +73,12 @@ def ask_python(url: str, queries: Sequence[str], printed: bool = False, **known:
 
     def answer(words: str) -> Any:
         try:
-            index = esr_client.Index(url, request=known.get("request"))
+            index = esr_client.Index(
+                url,
+                request=known.get("request"),
+                timeout=known.get("timeout", 30),
+                headers={"Authorization": "ApiKey secret"},
+            )
             if printed:
                 description = index.describe()
                 counts = index.analyze(words, description)
@@ -329,7 +337,7 @@ def test_the_client_in_javascript_refuses_unknown_options_before_it_asks_a_serve
     assert done.stdout.splitlines() == [
         "unknown option 'afer': known are k, source, after, before, filter",
         "unknown option 'sources': known are k, source, after, before, filter",
-        "unknown option 'header': known are headers, request, fetch",
+        "unknown option 'header': known are headers, request, timeout, fetch",
         "http://localhost:1 cannot be reached: fetch failed",
     ]
 
@@ -349,6 +357,73 @@ def test_an_incomplete_answer_is_an_error(elasticsearch_url: str, ask: Ask) -> N
         url = location.rpartition("/")[0]
         http("POST", f"{url}/_aliases", {"actions": make_failing_load(location, "failing")})
         assert_error(ask, location, "a part of the index did not answer")
+
+
+REASON = {"root_cause": [{"type": "null_pointer_exception", "reason": None}], "reason": "all shards failed"}
+ANSWERS: dict[str, tuple[int, bytes, str]] = {
+    "page": (200, b"<html>Please log in</html>", "the answer is not that of Elasticsearch"),
+    "other": (200, b'{"status": "ok", "number": 1}', "is not an index that esr loaded"),
+    "text": (502, b"<html>Bad gateway</html>", "502"),
+    "word": (500, b'"broken"', "500"),
+    "list": (500, b"[1]", "500"),
+    "null": (500, b'{"error": null}', "500"),
+    "cause": (500, json.dumps({"error": REASON}).encode(), "null_pointer_exception"),
+    "moved": (302, b"", "302"),
+}
+"""What a server that is none of Elasticsearch says: its status, its answer, and the client's message."""
+
+
+class OddServer(BaseHTTPRequestHandler):
+    """Answers as ANSWERS, breaks off, or waits, by the first part of the path."""
+
+    seen: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        name = self.path.split("/")[1]
+        self.seen.append(name)
+        if name == "slow":
+            time.sleep(2)
+            return
+        status, body, _ = ANSWERS.get(name, (500 if name == "failing" else 200, b"{", ""))
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body) + 10 * (name not in ANSWERS)))
+        if name == "moved":
+            self.send_header("Location", f"http://{self.headers['Host']}/elsewhere/_mapping")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def odd_server() -> Iterator[str]:
+    OddServer.seen.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), OddServer) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("name", [*ANSWERS])
+def test_what_another_server_answers_is_told(odd_server: str, ask: Ask, name: str) -> None:
+    if ask is ask_node and name == "moved":
+        pytest.skip("fetch takes no login along")
+    assert_error(ask, f"{odd_server}/{name}", ANSWERS[name][2])
+    assert OddServer.seen == [name]
+
+
+@pytest.mark.parametrize("name", ["cut", "failing"])
+def test_an_answer_that_breaks_off_is_an_error(odd_server: str, ask: Ask, name: str) -> None:
+    (answer,) = ask(f"{odd_server}/{name}", ["flood relief"])
+    assert answer["error"] == "EsrClientError"
+
+
+def test_a_server_that_does_not_answer_is_not_waited_for(odd_server: str, ask: Ask) -> None:
+    (answer,) = ask(f"{odd_server}/slow", ["flood relief"], timeout=0.2)
+    assert answer["error"] == "EsrClientError" and "cannot be reached" in answer["message"]
 
 
 def assert_error(ask: Ask, where: str, message: str) -> None:

@@ -22,8 +22,6 @@ from esr.text.written_dates import find_typed_date, parse_typed_date
         ("22.3.2017", "2017-03-22"),
         ("March 2017", "2017-03"),
         ("yesterday", "2024-02-29"),
-        ("3. Auguſt 1850", "1850-08-03"),
-        ("3 JUİN 1950", None),
         ("31 February 2017", None),
         ("May", None),
         ("soon", None),
