@@ -15,7 +15,7 @@ from esr.index.contract import read_document
 from esr.index.filters import NO_FILTERS
 from esr.index.questions import Features, Records
 from esr.models.adjustments import Adjustment
-from esr.ranking.ranking import Ranking, lower_furniture
+from esr.ranking.ranking import Ranking, lower_furniture, read_toml
 from esr.ranking.searcher import Searcher
 from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import differences
@@ -109,6 +109,21 @@ def test_a_file_that_is_not_there_or_is_a_folder_is_refused(tmp_path: Path) -> N
     for path in (tmp_path / "none.json", tmp_path):
         with pytest.raises(EsrError, match="cannot be read"):
             Ranking.from_file(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "cannot be read"), (b"name = '\xff'", "not UTF-8"), (b"name", "is not TOML")],
+)
+def test_a_toml_file_that_cannot_be_used_is_refused_with_its_name(
+    tmp_path: Path, content: bytes | None, message: str
+) -> None:
+    path = tmp_path / "file.toml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        read_toml(path)
+    assert str(caught.value).startswith(str(path))
 
 
 def test_a_rankings_own_candidate_rule_wins() -> None:
