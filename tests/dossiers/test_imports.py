@@ -25,6 +25,11 @@ def test_addresses_of_sentences_and_documents_are_read_wherever_they_stand() -> 
     ]
 
 
+def test_of_two_ids_in_an_address_the_first_counts_as_it_does_for_the_page() -> None:
+    address = "https://esr.example/news/document?id=d&id=e&index=new&index=old"
+    assert parse_addresses(address, HOME) == [Pasted(1, "new", "d")]
+
+
 def test_every_line_that_is_no_address_is_named() -> None:
     text = """see https://esr.example/news/document?id=d
         https://other.example/news/document?id=d
@@ -94,6 +99,19 @@ def test_a_table_of_judgements_is_read_with_any_usual_separator(separator: str) 
     assert (linked.pasted, linked.note, linked.tags) == (Pasted(2, "", "a", says="0f"), None, None)
     quoted = parse_judgements(b"sentence_id,judgement,note\na,10,'tis\nb,,'-1\nc,,'", HOME)
     assert [(row.judgement, row.note) for row in quoted] == [(10, "'tis"), (None, "-1"), (None, "'")]
+
+
+def test_an_address_beside_an_id_names_the_index_and_one_of_another_server_says_nothing() -> None:
+    table = b"""sentence_id,permalink,judgement
+a.s1,https://esr.example/news/sentence?id=a&says=0f&index=old,1
+a.s1,https://esr.example/news/sentence?id=a&says=0f,1
+a.s1,https://other.example/sentence?id=a&says=0f&index=old,1
+a.s2,,1
+"""
+    rows = parse_judgements(table, HOME)
+    assert [row.index_name for row in rows[:2]] == ["old", ""]
+    assert [row.index_name for row in rows[2:]] == [None, None]
+    assert [row.pasted for row in rows] == [None] * 4
 
 
 def test_every_row_that_cannot_be_used_is_named_with_its_line() -> None:

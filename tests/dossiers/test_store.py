@@ -55,6 +55,14 @@ def test_items_are_kept_with_their_texts_in_order(dossiers: Dossiers) -> None:
     assert dossier.items[0].added_by == "ann"
 
 
+def test_an_item_is_found_by_its_id(dossiers: Dossiers) -> None:
+    id, items = fill(dossiers)
+    dossier = dossiers.read(ANN, id)
+    assert [dossier.item(item.id).text for item in items] == [item.text for item in items]
+    with pytest.raises(NoDossier, match="the dossier 'Floods' has no item 'x'"):
+        dossier.item("x")
+
+
 def test_what_is_there_is_not_added_again(dossiers: Dossiers) -> None:
     id, items = fill(dossiers)
     written = dossiers.add(BOB, id, [sentence(1), sentence(7), sentence(7)], after=items[0].id)
