@@ -155,17 +155,12 @@ def parse_judgements(data: bytes, home: str) -> list[Judged]:
         )
     if doubled := {name for name in names if names.count(name) > 1 and name in JUDGEMENT_COLUMNS}:
         raise UsageError(f"nothing was imported: the table has two columns {min(doubled)}")
-    rows, problems, first_lines = [], [], dict[str, int]()
+    rows, problems = [], []
     for line, cells in lines:
         try:
             if len(cells) > len(names):
                 raise UsageError(f"it has {len(cells)} cells, more than the table has columns")
-            row = _parse_row(dict(zip(names, cells, strict=False)), home, line)
-            place = row.pasted and structs.replace(row.pasted, line=0)
-            key = repr((row.sentence_id, row.index_name, place))
-            if (first := first_lines.setdefault(key, line)) != line:
-                raise UsageError(f"the sentence is on line {first} too")
-            rows.append(row)
+            rows.append(_parse_row(dict(zip(names, cells, strict=False)), home, line))
         except UsageError as error:
             problems.append((line, str(error)))
     if problems:

@@ -50,7 +50,7 @@ class Finder:
     def find_judged(self, rows: Sequence[Judged], dossier: Dossier) -> tuple[list[Content], dict[str, Edit]]:
         """What a table of judgements changes: new items, and edits by the ids of items that are there.
 
-        Raises BadLines, with the line of each sentence that is in no index.
+        Raises BadLines, with the line of each sentence that is in no index, or on an earlier line too.
         """
         contents: list[Content] = []
         edits: dict[str, Edit] = {}
@@ -71,17 +71,23 @@ class Finder:
             at_places = dict(zip(pasted, self.find_places(pasted), strict=True))
         except BadLines as error:
             raise BadLines(sorted([*problems, *error.problems])) from None
-        if problems:
-            raise BadLines(sorted(problems))
+        first_lines: dict[tuple[str, str, str], int] = {}
         for row in rows:
             item, key = held.find_row(row), (row.index_name or "", row.sentence_id)
             content = known.get(key) if row.pasted is None else at_places.get(row.pasted)
             if item is None and content is not None and content.sentence_id:
                 item = held.find(content.index, content.sentence_id)
-            if item is not None:
+            sentence = item or content
+            if sentence is None:  # one of the problems
+                continue
+            if (first := first_lines.setdefault(sentence.place, row.line)) != row.line:
+                problems.append((row.line, f"the sentence is on line {first} too"))
+            elif item is not None:
                 edits[item.id] = _make_edit(row)
-            elif content is not None:
-                contents.append(_judge(content, row))
+            else:
+                contents.append(_judge(sentence, row))
+        if problems:
+            raise BadLines(sorted(problems))
         return contents, edits
 
     def _read_ids(self, index_name: str, ids: Sequence[str]) -> dict[str, Content]:

@@ -137,6 +137,20 @@ def test_a_table_of_judgements_is_imported_as_one_change_or_not_at_all(ana: Pers
     assert "3 judgements were imported." in text_of(send(exported))  # what esr has written can be imported
 
 
+@pytest.mark.parametrize("is_held", [True, False])
+def test_a_sentence_on_two_lines_of_a_table_is_refused_however_it_is_named(
+    ana: Person, is_held: bool
+) -> None:
+    path = ana.make("Storms", "v1.s1" if is_held else "v0.s0")
+    address = f"{HOME}/sentence?id=v1&says={text_digest(GOAL)}"
+    for first in ("v1.s1,", f"v1.s1,{address}", f",{address}"):
+        for second in ("v1.s1,", f"v1.s1,{address}", f",{address}"):
+            table = f"sentence_id,permalink,judgement\nv2.s0,,1\n{first},1\n{second},0\n"
+            refused = ana.send(path, do="judgements", table=(io.BytesIO(table.encode()), "judged.csv"))
+            assert refused.status_code == 400 and "line 4: the sentence is on line 3 too" in text_of(refused)
+    assert "Judgement: " not in ana.read(path)
+
+
 def test_sentences_of_two_indices_with_one_id_are_judged_each(ana: Person) -> None:
     path = ana.make("Storms", "h0.s0")
     ana.send(path, do="paste", addresses=f"{HOME}/document?id=h0&index=other#s0")
