@@ -152,10 +152,20 @@ def _iterate_valid(ranking: Ranking, grid: Grid) -> Iterator[Ranking]:
 def is_valid(ranking: Ranking) -> bool:
     """Whether the parameters are compatible with each other. Each of them must already be in range."""
     try:
-        ranking.plan({}, Statistics(CollectionStatistics(), {}))
+        for part in (ranking, *_models_of_signals(ranking)):
+            part.plan({}, Statistics(CollectionStatistics(), {}))
     except UsageError:
         return False
     return True
+
+
+def _models_of_signals(ranking: Ranking) -> Iterator[Ranking]:
+    """The models that the ranking adds as signals, such as `2si both`, each as a ranking of its own."""
+    for signal in ranking.rerank:
+        if signal.type.group == "models":
+            name, _, context = signal.signal.partition(" ")
+            params = {key: value for key, value in signal.params.items() if key != "w"}
+            yield Ranking(name, context or None, params)
 
 
 def _parse_value(text: str) -> Value:

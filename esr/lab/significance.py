@@ -113,8 +113,10 @@ def correct_by_holm(p_values: Sequence[float]) -> list[float]:
 
 def _effect_size(differences: Any) -> float:
     """Cohen's d of paired values, 0 without any difference. NaN for one topic, and for equal differences."""
-    if len(differences) < 2 or (np.ptp(differences) == 0 and differences.any()):
+    if len(differences) < 2:
         return math.nan
+    if differences.any() and np.allclose(differences, differences[0], rtol=1e-9, atol=0.0):
+        return math.nan  # equal but for rounding, as .8 - .7 and .3 - .2 are
     return float(np.mean(differences) / (np.std(differences, ddof=1) or 1.0))
 
 

@@ -51,6 +51,13 @@ def test_the_default_grid_of_3mm_omits_shares_above_1() -> None:
     assert len(grid.expand_grid(ranking, grid.build_default_grid(ranking))) == 36
 
 
+def test_a_grid_omits_shares_above_1_of_a_model_that_is_a_signal() -> None:
+    ranking = Ranking.from_dict({"model": "dir", "rerank": [{"signal": "2si both"}, {"signal": "bm25"}]})
+    shares = {"2si both.lambda": (0.5, 0.9), "2si both.nu": (0.1, 0.4)}
+    signals = [setting.rerank[0].params for setting in grid.expand_grid(ranking, shares)]
+    assert [(params["lambda"], params["nu"]) for params in signals] == [(0.5, 0.1), (0.5, 0.4), (0.9, 0.1)]
+
+
 def test_a_parameter_that_is_set_is_not_tuned() -> None:
     assert "mu" not in grid.build_default_grid(Ranking("2si", "document", {"mu": 3}))
 

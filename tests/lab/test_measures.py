@@ -328,6 +328,7 @@ def test_the_effect_is_the_difference_in_standard_deviations_of_the_topics():
     assert compare_systems(a, b).effect == pytest.approx(0.3 / 0.2)
     assert compare_systems(a, a).effect == 0.0
     assert math.isnan(compare_systems({1: 0.5, 2: 1.0}, {1: 0.25, 2: 0.75}).effect)
+    assert math.isnan(compare_systems({1: 0.8, 2: 0.3}, {1: 0.7, 2: 0.2}).effect), "equal but for rounding"
     assert math.isnan(compare_systems({1: 0.5}, {1: 0.25}).effect)
 
 

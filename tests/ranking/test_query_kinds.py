@@ -165,6 +165,7 @@ def test_what_a_kind_sets_has_room_beside_what_is_given(nu: float) -> None:
         assert params == {"nu": nu, "lambda": min(list_kinds()[kind].model["lambda"], 1 - nu)}
         assert hybrid.for_query(query).mixture() is not None
     assert len(expand_grid(hybrid, {"nu": [nu]})) == 1
+    assert hybrid.mixture() == build_ranking("hybrid", params={"nu": str(nu)}).mixture(), "as --set gives it"
 
 
 @pytest.fixture(scope="module", params=ENGINES)

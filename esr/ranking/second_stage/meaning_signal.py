@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from esr.models.model import NU
 from esr.plans.evaluate import Array
 from esr.ranking.second_stage.rerank_context import FEEDBACK, RerankContext, VectorWeights
 from esr.registry import Parameter, Value
@@ -65,10 +66,9 @@ def choose_model_parameters(params: Mapping[str, Any], text: str) -> Mapping[str
 
 def leave_room(chosen: Mapping[str, float], own_params: Mapping[str, Any]) -> Mapping[str, float]:
     """The chosen parameters of the model. The shares of the context add up to 1 at most, with `nu` as set."""
-    nu = own_params.get("nu", 0.0)
-    if "lambda" not in chosen or not isinstance(nu, int | float):
+    if "lambda" not in chosen or "nu" not in own_params:
         return chosen
-    return {**chosen, "lambda": min(chosen["lambda"], max(0.0, 1.0 - nu))}
+    return {**chosen, "lambda": min(chosen["lambda"], 1.0 - float(NU.check(own_params["nu"])))}
 
 
 def context_shares(settings: Mapping[str, Value]) -> Mapping[str, float]:
