@@ -171,6 +171,7 @@ class Filters(Struct, frozen=True):
 _OWN_FILTER: dict[str, dict[str, Any]] = {
     "source": {"sources": ()},
     "month": {"date_from": None, "date_to": None},
+    "language": {},
 }
 """The change that removes a field's filter, by field. Fields not listed are types of entities."""
 

@@ -15,6 +15,7 @@ from esr.errors import UsageError
 from esr.index.contract import find_documents
 from esr.index.factory import open_delivery
 from esr.index.filters import (
+    FACET_FIELDS,
     NO_FILTERS,
     Filters,
     attribute_names,
@@ -22,6 +23,7 @@ from esr.index.filters import (
     find_unknown_filters,
     resolve_condition,
 )
+from esr.index.names import ENTITY_TYPES
 from esr.index.questions import ByField, Fact, Lookup, Records, Values
 from esr.index.values import Value, ValueTable
 from esr.index.writer import LoadOptions
@@ -206,6 +208,17 @@ def test_an_index_without_attributes_has_none(anywhere: str) -> None:
 def test_metadata_is_filtered_by_pairs(pair: str) -> None:
     with pytest.raises(UsageError, match="metadata is filtered by KEY=VALUE"):
         build_attribute_filters({}, [pair])
+
+
+def test_a_field_is_counted_without_the_filters_on_itself_and_with_all_others() -> None:
+    filters = Filters(
+        date_from=0, date_to=1, sources="Wire", entities="Ann Lee", attributes={"author": "Ann Lee"}
+    )
+    own = {"source": ["sources"], "month": ["date_from", "date_to"], "author": ["attributes"]}
+    own |= {type: ["entities"] for type in ENTITY_TYPES}
+    for field in FACET_FIELDS:
+        left = filters.without_field(field).as_dict()
+        assert [name for name in filters.as_dict() if name not in left] == own.get(field, []), field
 
 
 def test_values_of_metadata_may_have_an_equals_sign() -> None:
