@@ -33,6 +33,7 @@ from esr.plugin.provisional import (
     UnsearchableQuery,
     defer_interrupt,
     end_with_parent,
+    is_dataset,
     open_pools,
     open_searcher,
     read_json,
@@ -142,7 +143,8 @@ class Cell:
 
     def key(self) -> str:
         """A key of the result: all inputs except the contents of the index. Files are included as digests."""
-        files = [f for f in (self.inputs.topics, self.inputs.qrels, self.inputs.restrict) if f]
+        inputs = (self.inputs.topics, self.inputs.qrels, self.inputs.restrict)
+        files = [file for file in inputs if file and not is_dataset(file)]
         digests = [hashlib.blake2b(Path(file).read_bytes(), digest_size=8).hexdigest() for file in files]
         parts = [self.inputs.__dict__, self.settings.as_dict(), self.measures, self.depth, digests]
         parts += [self.parameters] if self.parameters != "default" else []

@@ -17,7 +17,7 @@ from esr.lab.cross_validation import split_folds
 from esr.lab.learners import LEARNERS, Learner
 from esr.lab.results import ALL, RunEvaluation, evaluate_runs, format_difference, format_p
 from esr.lab.significance import SystemComparison, compare_systems, correct_p_values
-from esr.lab.training_data import SignalTable, TopicSignals
+from esr.lab.training_data import RUN_DEPTH, SignalTable, TopicSignals
 from esr.plugin import UsageError
 from esr.plugin.provisional import Array, Ranking, RankingSignal, Scores, merge_scores
 
@@ -98,12 +98,16 @@ def split_topics(table: SignalTable, number: int, groups: Mapping[str, str], see
 
 
 def build_run(table: SignalTable, scores: Array) -> Scores:
-    """The run for scores (T, D): reranked candidates, then the sentences below them in the original order."""
+    """The run for scores (T, D): reranked candidates, then the sentences below them in the original order.
+
+    It has the best RUN_DEPTH sentences: vectors find candidates beyond those of the first stage.
+    """
     run = {}
     for row, topic in enumerate(table.topics):
         top = np.arange(len(topic.grades))
         values = merge_scores(topic.first_scores, top, scores[row, : len(top)])
-        run[topic.topic] = dict(zip(topic.ids, values.tolist(), strict=True))
+        best = np.argsort(-values, kind="stable")[:RUN_DEPTH].tolist()
+        run[topic.topic] = {topic.ids[n]: float(values[n]) for n in best}
     return run
 
 

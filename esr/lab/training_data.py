@@ -45,9 +45,10 @@ GROUPS = ("models", "priors", "features", "term dependence", "meaning")
 def list_signals(index: Index, base: Ranking) -> tuple[RankingSignal, ...]:
     """All signals with values in the index, except features and priors that the base already uses."""
     stored = {*BUILTIN_FEATURES, *index.status(Features())}
+    features = [*(name for name in FEATURES if name in stored), *sorted(stored - {*FEATURES})]
     names = [
         *(kind.name for kind in signal_types().values() if kind.group != "time" and not kind.is_last),
-        *(FEATURE + name for name in FEATURES if name in stored),
+        *(FEATURE + name for name in features),
     ]
     used = {FEATURE + feature.feature for feature in base.features} | {PRIOR + name for name in base.priors}
     signals = (RankingSignal(name) for name in names if name not in used)

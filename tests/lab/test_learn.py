@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from esr.lab.learners import LearnedModel, Linear, fit_linear
 from esr.lab.results import evaluate_runs, format_difference
 from esr.lab.significance import compare_systems, correct_p_values
 from esr.lab.training_data import (
+    RUN_DEPTH,
     SignalTable,
     TopicSignals,
     collect_signals,
@@ -39,6 +41,7 @@ from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.second_stage.signals import RankingSignal
+from esr.text.document import Document, Sentence
 from tests.lab.conftest import SIGNALS, topics
 from tests.ranking.test_reranker import QUERIES, documents
 from tests.support.elasticsearch import load
@@ -235,6 +238,14 @@ def test_topics_with_few_or_no_candidates_are_measured() -> None:
     assert build_run(table, table.first_scores) == {"a": {}, "b": {"s": 2.0, "u": 1.0}}
 
 
+def test_a_run_is_no_deeper_than_that_of_the_first_stage() -> None:
+    ids, values = tuple(f"s{n}" for n in range(RUN_DEPTH + 9)), np.zeros((5, 1))
+    scores = np.arange(len(ids), 0.0, -1.0)
+    topic = TopicSignals("t", "q", ids, scores, values, np.array([0, 0, 0, 0, 1]), {"s4": 1}, {})
+    run = build_run(SignalTable([topic], "AP"), np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]))["t"]
+    assert list(run) == ["s4", "s3", "s2", "s1", "s0", *ids[5:RUN_DEPTH]]
+
+
 @pytest.mark.parametrize("name", ["RR", "nDCG@0", "ap", "nDCG@x", ""])
 def test_other_measures_are_rejected(name: str) -> None:
     with pytest.raises(UsageError, match="cannot learn for"):
@@ -262,6 +273,14 @@ def test_signals_are_listed_from_the_registries_and_the_index(searcher: Searcher
     names = [signal.signal for signal in list_signals(searcher.index, base)]
     assert "prior length" not in names
     assert "feature len" not in names
+
+
+def test_features_that_documents_bring_are_signals(tmp_path: Path) -> None:
+    document = Document("d", (Sentence("d.s0", "harbour", {"trust": 0.5, "quote": 1.0}),))
+    load(str(tmp_path / "index"), [document])
+    with open_searcher(tmp_path / "index") as opened:
+        names = [signal.signal for signal in list_signals(opened.index, Ranking())]
+    assert names[-1] == "feature trust" and "feature quote" in names
 
 
 def test_signals_are_selected_by_name_or_group(searcher: Searcher) -> None:

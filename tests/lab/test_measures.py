@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -580,6 +581,8 @@ def test_a_file_with_other_content_is_never_appended_to(plan: Path, tmp_path: Pa
 def test_changed_judgements_change_the_key_of_a_cell(plan: Path) -> None:
     before = build_cells(ComparisonPlan.from_file(plan))[0]
     key = before.key()
+    of_dataset = dataclasses.replace(before.inputs, qrels="ir_datasets:x")
+    assert "ir_datasets:x" in dataclasses.replace(before, inputs=of_dataset).key()
     qrels = Path(before.inputs.qrels)
     qrels.write_text("t0 0 d0.s0 1\n", "utf-8")
     assert before.key() != key
