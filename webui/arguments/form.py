@@ -65,7 +65,10 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True)
 class Form:
-    """The form as the page shows it. `filters` are the values that the search is limited to."""
+    """The form as the page shows it. `filters` are the values that the search is limited to.
+
+    `kept`: arguments that the form holds without a field.
+    """
 
     query: str
     index: str
@@ -74,6 +77,7 @@ class Form:
     filters: list[Checkbox]
     preset: str | None
     """The label of the preset equal to the ranking, or None."""
+    kept: Pairs
 
     @property
     def days(self) -> list[Field]:
@@ -119,11 +123,14 @@ def build_form(
         fields={n: _field(row, first.get(n, ""), settings) for n, row in PAGE.items() if row.label},
         filters=[Checkbox(n, v, f"{_(n)} {v}") for n, v in arguments if n in _KEPT],
         preset=preset_label([pair for pair in ranking_pairs if is_ranking_argument(pair[0])], default),
+        kept=[pair for pair in arguments if pair[0] in _WITHOUT_FIELD],
     )
 
 
 _KEPT = frozenset(names_of("filter")) & REPEATABLE
 """Filters that have a checkbox for each value."""
+_WITHOUT_FIELD = frozenset(("languages", "per_document"))
+"""Settings that links of the results change. The language of a query is not one of the next query."""
 
 
 def _is_known(name: str) -> bool:

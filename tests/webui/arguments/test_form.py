@@ -88,6 +88,15 @@ def test_filters_are_ticked_boxes() -> None:
     ]
 
 
+def test_the_form_keeps_what_links_of_the_results_have_set(real: FlaskClient) -> None:
+    html = real.get("/search?q=earthquake&per_document=all&query_language=en").text
+    form = html.partition('<form class="search"')[2].partition("</form>")[0]
+    assert re.findall('<input type="hidden" name="([^"]+)" value="all">', form) == ["per_document"]
+    short = real.get("/search?q=flood&form=2si&per_document=all&fold=yes").headers["Location"]
+    assert short == "/search?q=flood&per_document=all"
+    assert 'name="languages"' not in real.get("/search?q=earthquake&languages=all").text  # which is refused
+
+
 def test_a_wrong_value_leaves_the_form_usable() -> None:
     form = form_of(("model", "nonsense"), ("sort", "nonsense"), ("k", "99999"), ("nonsense", "1"))
     assert [value for value, _ in selected(form, "k", "sort")] == ["10", ""]
