@@ -219,6 +219,18 @@ def test_sentences_are_dragged_highlighted_and_copied(opens: Callable[..., Page]
 
 
 @pytest.mark.slow
+def test_a_double_click_saves_once(opens: Callable[..., Page], desk: Site) -> None:
+    page = opens("ben", "/search?q=emergency+relief+drought+food")
+    page.locator("a.clip").first.evaluate("link => { link.click(); link.click(); }")
+    page.get_by_label("Name of the new dossier").fill("Twice")
+    page.wait_for_load_state("networkidle")
+    assert page.locator("dialog.save-dialog").count() == 1
+    page.locator(".save-to").evaluate("form => { form.requestSubmit(); form.requestSubmit(); }")
+    expect(page.locator(".told")).to_contain_text("Twice")
+    page.goto(desk.url("/dossiers"))
+    assert page.get_by_role("link", name="Twice").count() == 1
+
+
 def test_clippings_of_the_browser_move_into_a_dossier(opens: Callable[..., Page], desk: Site) -> None:
     page = opens("ana")
     clipping = {

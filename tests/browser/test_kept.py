@@ -77,6 +77,27 @@ def test_evidence_is_no_search_to_save(opens: Opens) -> None:
     assert page.locator(".saving").count() == 0
 
 
+def test_a_search_saved_on_a_view_of_it_is_that_for_its_sentences(opens: Opens) -> None:
+    for path, view in (
+        ("collocations", "window=3&measure=mi&by=forms"),
+        ("timeline", "interval=month&also=China"),
+    ):
+        page = opens(f"/{path}?q=relief&{view}&source=Northern+Wire")
+        press(page, "Save this search")
+        expect(page.locator(".told")).to_contain_text("The search is saved: ")
+        assert stored(page, "searches")[-1]["arguments"] == "q=relief&source=Northern+Wire"
+
+
+def test_a_second_click_at_once_is_no_second_request(opens: Opens) -> None:
+    page = opens(PAGES["results"])
+    page.evaluate("() => { const why = document.querySelector('a.why'); why.click(); why.click(); }")
+    expect(page.locator("article .explanation")).to_be_visible()
+    page.evaluate("() => { const clip = document.querySelector('.clip'); clip.click(); clip.click(); }")
+    expect(page.locator("#hit-1 .clip")).to_have_text("Saved")
+    page.wait_for_load_state("networkidle")
+    assert len(stored(page, "clippings")) == 1 and page.locator("article .explanation").count() == 1
+
+
 def test_a_saved_search_for_words_that_no_sentence_has_together_says_so(opens: Opens) -> None:
     page = opens("/search?q=relief+zyxgarble")
     press(page, "Save this search")

@@ -13,8 +13,9 @@ from itertools import chain
 from flask import Flask, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as Redirect
 
+from esr.arguments.operations import ABOUT_NAMES, WORDS
 from esr.arguments.tables.rankings import VERSUS
-from esr.arguments.tables.table import names_of
+from esr.arguments.tables.table import PAGE, names_of, rows
 from esr.arguments.types import ALL
 from esr.corpus.names_and_quotes import ListedName, Selection, list_names
 from esr.errors import EsrError
@@ -79,6 +80,11 @@ OTHER_EXPORTS = {
 """Exports of results other than files: routes and labels."""
 
 
+_VIEWS = f"{WORDS} {ABOUT_NAMES} timeline quotes".split()
+_NOT_OF_SEARCHES = (*names_of("arrangement"), *(rows(*_VIEWS).keys() - PAGE.keys() - {"speaker"}))
+"""The arguments that a saved search leaves out: how its sentences are arranged, and those of views of it."""
+
+
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     """Add the pages of this module, their files, and their template functions to the application."""
     get = partial(indexes.route, app)
@@ -102,7 +108,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     app.jinja_env.globals.update(
         citation_formats=CITATIONS,
         exports=OTHER_EXPORTS,
-        arrangement=" ".join(names_of("arrangement")),
+        not_of_searches=" ".join(_NOT_OF_SEARCHES),
         most_known=min(MOST_KNOWN, settings.max_k),
         most_exported=settings.export_k,
         **known,

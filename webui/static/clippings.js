@@ -36,7 +36,7 @@
     const own = clippings().find((each) => each.sentence_id === id);
     if (!own) {
       const clipping = await read(place, id);
-      if (!kept.change("clippings", (all) => [...all, clipping])) return;
+      if (!kept.change("clippings", (all) => [...all.filter((each) => each.sentence_id !== id), clipping])) return;
       kept.tell(`${_("Saved:")} `, kept.link(countClippings(clippings().length), kept.addresses.saved));
     } else if (!(own.note || own.tags?.length) || confirm(_("Remove the clipping with its note and tags?"))) {
       kept.change("clippings", (all) => all.filter((each) => each.sentence_id !== id));

@@ -26,18 +26,17 @@
     document.querySelector("main").append(dialog);
     const name = form.querySelector("[name=name]");
     name.addEventListener("input", () => { form.querySelector('[name=dossier][value=""]').checked = true; });
-    form.addEventListener("submit", async (event) => {
+    const add = kept.once(async () => {
+      const body = new FormData(form);
+      const answer = await kept.fetchText(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
+      const saved = await answer.json();
+      dialog.close();
+      kept.tell(`${saved.added ? _("Saved to") : _("It was there already:")} `, kept.link(saved.name, saved.address));
+      if (!body.get("document")) mark(body.getAll("id"));
+    });
+    form.addEventListener("submit", (event) => {
       event.preventDefault();
-      try {
-        const body = new FormData(form);
-        const answer = await kept.fetchText(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
-        const saved = await answer.json();
-        dialog.close();
-        kept.tell(`${saved.added ? _("Saved to") : _("It was there already:")} `, kept.link(saved.name, saved.address));
-        if (!body.get("document")) mark(body.getAll("id"));
-      } catch (error) {
-        kept.tell(error.message);
-      }
+      add();
     });
     dialog.showModal();
     form.querySelector("[name=dossier]:checked")?.focus();
@@ -89,6 +88,7 @@
   }
 
   if (save) {
+    const openOnce = kept.once(open);
     if (document.querySelector(PLACES)) {
       listKeys([[["s"], _("save the sentence to a dossier")]]);
       new MutationObserver(() => offerToSave().catch(() => {})).observe(document.querySelector(".desk"), { childList: true, subtree: true });
@@ -98,7 +98,7 @@
       const link = event.target.closest("a.clip[href], a.save-article");
       if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
       event.preventDefault();
-      open(link.href).catch((error) => kept.tell(error.message));
+      openOnce(link.href);
     });
     document.addEventListener("keydown", (event) => {
       if (event.key !== "s" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
@@ -114,18 +114,17 @@
     const clippings = kept.read("clippings");
     offer.hidden = false;
     offer.querySelector(".how-many").textContent = ngettext("This browser has %(num)s clipping.", "This browser has %(num)s clippings.", clippings.length);
-    offer.addEventListener("submit", async (event) => {
+    const move = kept.once(async () => {
+      const answer = await kept.fetchText(offer.action, { method: "POST", body: new FormData(offer), headers: { Accept: "application/json" } });
+      const { address } = await answer.json();
+      const moved = new Set(clippings.map((each) => each.sentence_id));
+      kept.change("clippings", (all) => all.filter((each) => !moved.has(each.sentence_id)));
+      location.assign(address);
+    });
+    offer.addEventListener("submit", (event) => {
       event.preventDefault();
       offer.elements.clippings.value = JSON.stringify(clippings);
-      try {
-        const answer = await kept.fetchText(offer.action, { method: "POST", body: new FormData(offer), headers: { Accept: "application/json" } });
-        const { address } = await answer.json();
-        const moved = new Set(clippings.map((each) => each.sentence_id));
-        kept.change("clippings", (all) => all.filter((each) => !moved.has(each.sentence_id)));
-        location.assign(address);
-      } catch (error) {
-        kept.tell(error.message);
-      }
+      move();
     });
   }
 

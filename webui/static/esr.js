@@ -51,7 +51,7 @@
   const currentSentence = () => document.activeElement?.closest?.(".hits article, .whole .hit") || current;
 
   const actions = {
-    "/": () => { box.focus(); box.select(); },
+    "/": () => { box?.focus(); box?.select(); },
     "j": () => step(1),
     "k": () => step(-1),
     "n": () => step(1),
@@ -110,6 +110,16 @@
 
   document.querySelector("form.search")?.addEventListener("submit", () => busy(true));
   addEventListener("pageshow", () => { busy(false); restore(); });
+
+  /* Works for a link or a form, unless it is at work for that already: a second click is no second request. */
+
+  const atWork = new Set();
+
+  function begin(target, work, fail) {
+    if (atWork.has(target)) return;
+    atWork.add(target);
+    work(target).catch(fail).finally(() => atWork.delete(target));
+  }
 
   async function fetchPage(address) {
     busy(true);
@@ -347,7 +357,7 @@
       : link?.matches(".hits a.open, .reader a.open") && canRead() ? read : null;
     if (!act) return;
     event.preventDefault();
-    act(link).catch(() => { location.href = link.href; });
+    begin(link, act, () => { location.href = link.href; });
   });
 
   /* Copies a quotation, or selects it if the browser forbids copying */
@@ -408,7 +418,8 @@
     const form = event.target;
     if (!form.matches("form.many")) return;
     event.preventDefault();
-    fetchAnswers(form, new FormData(form, event.submitter)).catch(() => form.submit());
+    const data = new FormData(form, event.submitter);
+    begin(form, () => fetchAnswers(form, data), () => form.submit());
   });
 
   /* The controls of the selected model */

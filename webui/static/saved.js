@@ -1,5 +1,5 @@
 "use strict";
-/* Saved searches. A search is its arguments except order and number. The browser remembers the ids of its newest
+/* Saved searches. A search is its arguments except order, number and those of views. The browser remembers the ids of its newest
    sentences and its total. New sentences are those with other ids, or more if the total has grown by more. */
 
 (() => {
@@ -10,7 +10,7 @@
 
   function argumentsOf(address) {
     const given = new URL(address).searchParams;
-    for (const name of kept.addresses.arrangement.split(" ")) given.delete(name);
+    for (const name of kept.addresses.leftOut.split(" ")) given.delete(name);
     const speaker = given.get("speaker")?.replace(/["“”„＂\n]/g, " "); // searches know the speaker as a clause
     if (speaker) given.set("q", `${given.get("q")} speaker:"${speaker}"`);
     given.delete("speaker");

@@ -93,9 +93,20 @@ const kept = (() => {
     throw new Error(problem?.error?.message ?? _("The server answered %(status)s.", { status: `${answer.status}` }));
   }
 
+  /* The work, of which a call is ignored while it is going on: a second click is no second request. */
+  function once(work) {
+    let isGoingOn = false;
+    return async (...given) => {
+      if (isGoingOn) return;
+      isGoingOn = true;
+      await work(...given).catch((error) => tell(error.message));
+      isGoingOn = false;
+    };
+  }
+
   if (!works && document.body.matches(".saved, .judge")) {
     document.querySelector("main").append(element("p", "notice", "This browser keeps nothing: allow this site to store data."));
   }
 
-  return { addresses, works, read, change, onChange, element, button, link, tell, download, copy, fetchText };
+  return { addresses, works, read, change, onChange, element, button, link, tell, download, copy, fetchText, once };
 })();
