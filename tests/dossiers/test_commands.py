@@ -193,6 +193,17 @@ def test_python_acts_as_an_account(where: str, desk: str) -> None:
         eve.read("Floods")
 
 
+def test_the_name_of_a_deleted_dossier_is_free_for_another(desk: str) -> None:
+    with esr.open_dossiers(desk, account="ann") as ann:
+        former = ann.create("Floods")
+        ann.delete("Floods")
+        new = ann.create("Floods")
+        assert ann.read("Floods").id == ann.find("Floods") == new.id
+        with pytest.raises(UsageError, match="2 dossiers have the name 'Floods': name one of ") as caught:
+            ann.history("Floods")
+        assert former.id in str(caught.value) and new.id in str(caught.value)
+
+
 @pytest.mark.parametrize("error", [OSError, KeyError])
 def test_somebody_without_a_name_on_this_computer_is_called_by_number(
     desk: str, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
