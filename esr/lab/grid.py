@@ -152,11 +152,16 @@ def _iterate_valid(ranking: Ranking, grid: Grid) -> Iterator[Ranking]:
 def is_valid(ranking: Ranking) -> bool:
     """Whether the parameters are compatible with each other. Each of them must already be in range."""
     try:
-        for part in (ranking, *_models_of_signals(ranking)):
-            part.plan({}, Statistics(CollectionStatistics(), {}))
+        check_compatible(ranking)
     except UsageError:
         return False
     return True
+
+
+def check_compatible(ranking: Ranking) -> None:
+    """Raise UsageError if the parameters of the ranking, or of a signal, are incompatible with each other."""
+    for part in (ranking, *_models_of_signals(ranking)):
+        part.plan({}, Statistics(CollectionStatistics(), {}))
 
 
 def _models_of_signals(ranking: Ranking) -> Iterator[Ranking]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from esr.lab.judgements import Qrels
 from esr.lab.measures import Evaluator, Values, mean
-from esr.lab.significance import RESAMPLES, SEED, SystemComparison, compare_systems, correct_p_values
+from esr.lab.significance import RESAMPLES, SEED, SystemComparison, compare_common, correct_p_values
 from esr.plugin import UsageError
 from esr.plugin.provisional import Scores, align_columns
 
@@ -105,12 +105,12 @@ def _add_significance(
         for measure, theirs in baseline.values.items():
             comparisons: dict[str, SystemComparison] = {}
             for evaluation in evaluations:
+                if evaluation.is_baseline:
+                    continue
                 ours = evaluation.values[measure]
-                # A few measures have no value for some topics.
-                common = [topic for topic in figures.topics if topic in ours and topic in theirs]
-                if common and not evaluation.is_baseline:
-                    a, b = ({topic: values[topic] for topic in common} for values in (ours, theirs))
-                    comparisons[evaluation.name] = compare_systems(a, b, resamples=resamples, seed=seed)
+                comparison = compare_common(figures.topics, ours, theirs, resamples=resamples, seed=seed)
+                if comparison is not None:
+                    comparisons[evaluation.name] = comparison
             corrected = correct_p_values([*comparisons.values()])
             for name, comparison in zip(comparisons, corrected, strict=True):
                 by_run[name].setdefault(group, {})[measure] = comparison
@@ -247,14 +247,21 @@ def comparison_rows(evaluations: Sequence[RunEvaluation], measure: str) -> Itera
                     [
                         evaluation.name if kind == ALL else f"{evaluation.name}, {kind}",
                         str(c.topics),
-                        f"{c.difference:+.4f}",
-                        "-" if math.isnan(c.low) else f"{c.low:+.4f} to {c.high:+.4f}",
-                        "-" if math.isnan(c.effect) else f"{c.effect:+.2f}",
+                        *difference_cells(c),
                         *map(format_p, (c.t_test, c.t_test_holm, c.randomisation, c.randomisation_holm)),
                         *map(str, (c.wins, c.ties, c.losses)),
                     ],
                     c.mark,
                 )
+
+
+def difference_cells(c: SystemComparison) -> tuple[str, str, str]:
+    """The difference of a comparison, its 95 % interval and its size; a dash for what is undefined."""
+    return (
+        f"{c.difference:+.4f}",
+        "-" if math.isnan(c.low) else f"{c.low:+.4f} to {c.high:+.4f}",
+        "-" if math.isnan(c.effect) else f"{c.effect:+.2f}",
+    )
 
 
 def format_difference(c: SystemComparison) -> str:

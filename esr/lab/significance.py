@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +89,18 @@ def compare_systems(
         losses=losses,
         effect=_effect_size(ours - theirs),
     )
+
+
+def compare_common(
+    topics: Iterable[str], a: Mapping[str, float], b: Mapping[str, float], **options: int
+) -> SystemComparison | None:
+    """Compare over those of the topics that have a value in both, None if none has. `options` as above.
+
+    A few measures have no value for some topics.
+    """
+    common = [topic for topic in topics if topic in a and topic in b]
+    ours, theirs = ({topic: values[topic] for topic in common} for values in (a, b))
+    return compare_systems(ours, theirs, **options) if common else None
 
 
 def correct_p_values(comparisons: Sequence[SystemComparison]) -> list[SystemComparison]:

@@ -434,6 +434,18 @@ def test_models_that_need_parses_are_left_out_of_the_default_comparison_without_
     assert "2si both" in done.stdout and "tdsr" not in done.stdout
 
 
+def test_topics_without_a_value_are_left_out_of_the_marks_of_a_comparison(plan: Path, tmp_path: Path) -> None:
+    for name, line in (("topics.tsv", "none\tunheardof\n"), ("qrels.txt", "none 0 d0.s0 1\n")):
+        with (tmp_path / name).open("a", encoding="utf-8") as file:
+            file.write(line)
+    data = json.loads(plan.read_text("utf-8")) | {"measures": ["Accuracy"]}
+    data["rankings"]["all"] = {"model": "dir", "candidates": "all"}  # which alone answers the new topic
+    plan.write_text(json.dumps(data), "utf-8")
+    output = str(tmp_path / "figures.jsonl")
+    done = CliRunner().invoke(compare, [str(plan), "-o", output, "--workers", "1"], catch_exceptions=False)
+    assert done.exit_code == 0 and done.stdout.startswith("Accuracy\n")
+
+
 def cell_of(plan: Path, parameters: str, model: str = "dir") -> dict[str, Any]:
     data = json.loads(plan.read_text("utf-8"))
     rankings = {"it": {"model": model}}

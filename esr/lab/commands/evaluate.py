@@ -40,7 +40,7 @@ from esr.lab.judgements import (
     read_qrels,
 )
 from esr.lab.results import evaluate_runs, to_csv, to_json, to_table
-from esr.lab.significance import compare_systems, correct_p_values
+from esr.lab.significance import compare_common, correct_p_values
 from esr.plugin import EsrError, UsageError, index_option
 from esr.plugin.provisional import (
     Answer,
@@ -442,16 +442,15 @@ def _find_marks(plan: ComparisonPlan, results: Results, measure: str) -> dict[tu
     marks: dict[tuple[str, str, str], str] = {}
     if plan.baseline is None:
         return marks
-    rankings = [name for name in plan.rankings if name != plan.baseline]
     for collection, source in product(plan.collections, plan.parameters):
-        baseline = results[collection, plan.baseline, source]["values"][measure]
-        tests = [
-            compare_systems(
-                results[collection, name, source]["values"][measure], baseline, resamples=_RESAMPLES
-            )
-            for name in rankings
-        ]
-        for name, test in zip(rankings, correct_p_values(tests), strict=True):
+        of_ranking = {name: results[collection, name, source]["values"][measure] for name in plan.rankings}
+        baseline = of_ranking.pop(plan.baseline)
+        tests = {
+            name: test
+            for name, values in of_ranking.items()
+            if (test := compare_common(baseline, values, baseline, resamples=_RESAMPLES)) is not None
+        }
+        for name, test in zip(tests, correct_p_values([*tests.values()]), strict=True):
             marks[collection, name, source] = test.mark
     return marks
 

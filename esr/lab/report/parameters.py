@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from esr.lab import curves
 from esr.lab.curves import Estimates, EstimationOptions, ValueCounts, estimate_indep_and_floe
-from esr.lab.grid import is_valid
+from esr.lab.grid import check_compatible, is_valid
 from esr.lab.learn import FIRST, Outcome
 from esr.lab.report import page
 from esr.lab.report.gains import build_gains, compute_gains
@@ -33,11 +33,11 @@ from esr.lab.report.picture_style import (
     with_style,
 )
 from esr.lab.report.pictures import Picture
-from esr.lab.results import format_p
+from esr.lab.results import difference_cells, format_p
 from esr.lab.tuner import Task, Tuner
 from esr.lab.unseen_terms import GAMMA, IN_COLLECTION, IN_DOCUMENT, LAMBDA, LENGTHS, MU, Weights
-from esr.plugin import Parameter, Statistics
-from esr.plugin.provisional import Array, CollectionStatistics, Ranking, Searcher, get_model
+from esr.plugin import Parameter
+from esr.plugin.provisional import Array, Ranking, Searcher, get_model
 
 _COLUMNS = 3
 _MIN_SPAN = 0.02
@@ -64,7 +64,7 @@ def compute_lines(tuner: Tuner, ranking: Ranking, tick: Callable[[int], None] = 
     The ranking's own value is among the values. Values that are incompatible with the other parameters are
     left out. Raises UsageError if the ranking's own parameters are incompatible.
     """
-    ranking.plan({}, Statistics(CollectionStatistics(), {}))
+    check_compatible(ranking)
     lines = []
     for parameter in varied_parameters(ranking):
         own_value = float(ranking.settings()[parameter.name])
@@ -333,9 +333,7 @@ def _draw_ablations(outcome: Outcome) -> Picture:
         (
             a.without,
             f"{a.figure:.4f}",
-            f"{a.comparison.difference:+.4f}",
-            f"{a.comparison.low:+.4f} to {a.comparison.high:+.4f}",
-            f"{a.comparison.effect:+.2f}",
+            *difference_cells(a.comparison),
             format_p(a.comparison.t_test_holm),
         )
         for a in outcome.ablations

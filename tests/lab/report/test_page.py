@@ -417,6 +417,12 @@ def test_a_ranking_with_incompatible_values_is_rejected(tuner):
         compute_lines(tuner, Ranking("3mm", "document", {"gamma": 0.6, "lambda": 0.5}))
 
 
+def test_a_signal_with_incompatible_values_is_rejected(tuner):
+    signal = {"signal": "2si both", "lambda": 0.9, "nu": 0.4}
+    with pytest.raises(UsageError, match="lambda"):
+        compute_lines(tuner, Ranking.from_dict({"model": "dir", "rerank": [signal]}))
+
+
 def test_the_rankings_own_value_is_circled_and_labelled(tuner):
     lines = compute_lines(tuner, Ranking("dir", None, {"mu": 50}))
     axes = draw_sensitivity(lines, "AP").axes[0]
