@@ -57,6 +57,7 @@ _FIRST_WORDS = first_words(LINKS, CAPITAL_LINKS)
 _WORD = compile_lazily(r"(?<= )([\"“„«]?)([^\W\d_]+)(?=[,'’]? )")
 _HEADLINE_END = compile_lazily(r"[^\s,;:–—-]*[^\W_][)\]'’]?")
 """The last word of a headline ends with a letter, a number, or a closing quote or bracket."""
+_NEXT_LETTER = compile_lazily(r"[^ ,'’\"“„«]")
 _LEADS = frozenset("-–—*•>»|▶►→ ")
 """Marks before a label."""
 _MARK = compile_lazily(r"[:：|>»→–—-]")
@@ -77,8 +78,9 @@ def find_links(sentence: str, starters: Collection[str], capital_nouns: bool) ->
             return []  # the usual case
     places = []
     if has_glued:
+        first = len(sentence) - len(sentence.lstrip(" -–—"))
         glued = (match.start() for match in GLUED_LINK.finditer(sentence, 1))
-        places = [at for at in glued if sentence[at - 1] == " " and sentence[: at - 1].strip(" -–—")]
+        places = [at for at in glued if sentence[at - 1] == " " and first < at - 1]
     for start, end in zip([0, *places], [*places, len(sentence)], strict=True):
         behind = _find_end_of_headline(sentence, start, end, starters, capital_nouns)
         if behind is not None:
@@ -117,8 +119,8 @@ def _begins_sentence(
         return True
     if word.lower() not in starters:
         return False
-    rest = match.string[match.end() :].lstrip(" ,'’\"“„«")
-    if capital_nouns or rest[:1].islower():
+    following = _NEXT_LETTER.search(match.string, match.end())
+    if capital_nouns or (following is not None and following[0].islower()):
         return True
     # Between capitals, it may be part of a name or of a headline in capitals: "Committee Against Torture".
     return not last[0].isupper() and any(len(word) > 3 and word.islower() for word in headline)

@@ -619,6 +619,15 @@ def test_no_text_takes_long(run):
     check_linear(lambda length: split_sentences("Before. " + run * (length // len(run)) + " After."), 100_000)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("run", "language"),
+    [("7. ", "de"), ("2024. 3. 5. ", "ko"), ("READ MORE: Towns cut off by floods The ", "en")],
+)
+def test_no_sentence_without_an_end_takes_long(run, language):
+    check_linear(lambda length: split_sentences("Am " + run * (length // len(run)), language), 1_000_000)
+
+
 def test_an_overlong_word_is_a_sentence_of_its_own():
     assert split_sentences("It was so. " + "!" * 2000 + " They left. Late.") == [
         "It was so.",

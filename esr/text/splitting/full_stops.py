@@ -87,13 +87,13 @@ def _ends_before_small_letter(text: str, period: int, word: str, after: Followin
     return between.startswith(" ") and len(word) > 1 and bool(_OPENING_QUOTE.search(between))
 
 
-_BULLETS = " •‣⁃◦▪●■–—*·-"
+_BULLETS = compile_lazily(r"[ •‣⁃◦▪●■–—*·-]*")
 
 
 def _number_ends_sentence(
     text: str, start: int, word_start: int, word: str, after: Following, rules: Rules
 ) -> bool:
-    is_first = not text[start:word_start].strip(_BULLETS)
+    is_first = bool(_BULLETS.fullmatch(text, start, word_start))
     if is_first and (len(word) <= LONGEST_ENUMERATOR or not word.isdigit()):
         return False
     near = max(start, word_start - _LONGEST_DATE)
@@ -106,8 +106,8 @@ def _number_ends_sentence(
         return False
     if _begins_sentence(after, rules):
         return True
-    word_before = text[start : word_start - 1].rpartition(" ")[2].lstrip(_OPENING)
-    return word_before.lower() not in rules.ordinal_after
+    before = max(text.rfind(" ", start, word_start - 1) + 1, start)
+    return text[before : word_start - 1].lstrip(_OPENING).lower() not in rules.ordinal_after
 
 
 def _abbreviation_ends_sentence(before: str, word: str, between: str, after: Following, rules: Rules) -> bool:
