@@ -7,6 +7,7 @@ restored in one transaction too, so servers that have the desk open go on with w
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from esr.dossiers.desk import BUSY_SECONDS, Desk, DeskUnusable, create_private
 from esr.folder.format.files import sync_folder
 from esr.plugin import UsageError, to_one_line
-from esr.plugin.provisional import import_lazily
+from esr.plugin.provisional import import_lazily, scratch_folder
 
 if TYPE_CHECKING:
     import sqlalchemy as sql
@@ -57,18 +58,41 @@ def back_up_desk(desk: Desk, target: Path) -> int:
 
 
 def restore_desk(source: Path, desk: Desk) -> None:
-    """Make a desk equal to a backup. What it had is gone. Raises UsageError if there is no backup."""
+    """Make a desk equal to a backup. What it had is gone. Raises UsageError if there is no backup.
+
+    The backup is only read: it may be on a read-only medium, and one of an older version stays as it is.
+    """
     if not source.is_file():
         raise UsageError(f"there is no backup of a desk at {source}")
-    with Desk(str(source)) as backup:
-        with backup.reading():  # raises for one of a newer version, and migrates an older one
-            pass
-        with desk.reading():
-            pass
-        if desk.is_file:
-            _copy_file(source, Path(desk.where))
-        else:
-            _copy_rows(backup, desk)
+    with scratch_folder("restore") as folder:
+        copy = folder / NAME
+        try:
+            _read_file(source, copy)
+            with Desk(str(copy)) as backup:
+                with backup.reading():  # raises for one of a newer version, and migrates an older one
+                    pass
+                with desk.reading():
+                    pass
+                if desk.is_file:
+                    _copy_file(copy, Path(desk.where))
+                else:
+                    _copy_rows(backup, desk)
+        except DeskUnusable as error:
+            raise DeskUnusable(str(error).replace(str(copy), str(source))) from error
+
+
+def _read_file(source: Path, target: Path) -> None:
+    """Copy a desk that may be in use, or one on a read-only medium, where SQLite could not open its log."""
+    if all(os.access(path, os.W_OK) for path in (source, source.parent)):
+        _copy_file(source, target)
+        return
+    create_private(target)
+    try:
+        for end in ("", "-wal"):
+            if os.path.exists(f"{source}{end}"):
+                shutil.copyfile(f"{source}{end}", f"{target}{end}")
+    except OSError as error:
+        raise DeskUnusable(f"cannot copy the desk {source}: {to_one_line(error.strerror or error)}") from None
 
 
 def _copy_file(source: Path, target: Path) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import sqlite3
+import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -151,6 +153,65 @@ def test_a_backup_of_a_file_is_restored_in_postgresql(tmp_path: Path, postgresql
         back_up_desk(moved, tmp_path / "again")
     with Desk(str(tmp_path / "again")) as again, again.reading() as connection:
         assert not sql.inspect(connection).has_table("accounts")
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Iterator[Callable[[Path], Path]]:
+    """A function that puts a file on a medium that cannot be written."""
+    medium = tmp_path / "medium"
+    medium.mkdir()
+    mount = ["mount", "-t", "tmpfs", "tmpfs", str(medium)]
+    if (is_root := os.geteuid() == 0) and subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting a file system is not permitted here")
+
+    def put(path: Path) -> Path:
+        kept = medium / path.name
+        shutil.copyfile(path, kept)
+        kept.chmod(0o400)
+        medium.chmod(0o500)
+        if is_root:
+            subprocess.run(["mount", "-o", "remount,ro", str(medium)], check=True)
+        return kept
+
+    yield put
+    if is_root:
+        subprocess.run(["umount", "--lazy", str(medium)], check=True)
+    else:
+        medium.chmod(0o700)
+
+
+def test_a_backup_on_a_read_only_medium_is_restored(
+    where: str, tmp_path: Path, read_only: Callable[[Path], Path]
+) -> None:
+    with Desk(where) as desk:
+        Dossiers(desk).add(ANN, Dossiers(desk).create(ANN, "Kept").id, [sentence("before")])
+        back_up_desk(desk, tmp_path / "backup")
+        Dossiers(desk).create(ANN, "Later")
+        backup = read_only(tmp_path / "backup")
+        restore_desk(backup, desk)
+        assert texts(desk) == ["before"]
+    assert list(backup.parent.iterdir()) == [backup]
+
+
+def test_a_backup_of_an_older_version_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    backup = tmp_path / "backup"
+    with Desk(str(tmp_path / "desk")) as old:
+        back_up_desk(old, backup)
+    before = backup.read_bytes()
+    monkeypatch.setattr(tables, "MIGRATIONS", [lambda connection: None])
+    with Desk(str(tmp_path / "new")) as new:
+        restore_desk(backup, new)
+        assert Dossiers(new).list_readable(ANN) == []
+    assert backup.read_bytes() == before
+
+
+def test_a_damaged_backup_is_reported_by_its_name(tmp_path: Path, read_only: Callable[[Path], Path]) -> None:
+    (tmp_path / "backup").write_bytes(b"no database at all" * 99)
+    with (
+        Desk(str(tmp_path / "desk")) as desk,
+        pytest.raises(DeskUnusable, match=r"medium/backup .*not a database"),
+    ):
+        restore_desk(read_only(tmp_path / "backup"), desk)
 
 
 def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
