@@ -8,6 +8,7 @@ tests/index/test_generations.py asks real ones.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -21,7 +22,7 @@ import pytest
 
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
-from esr.elastic.location import DOCUMENTS, documents_index, new_sentences_index
+from esr.elastic.location import DOCUMENTS, SENTENCES, documents_index, new_sentences_index
 from esr.elastic.meta import Load
 from esr.elastic.write import delivery_parts, generations, load_owner
 from esr.elastic.write.delivery_parts import clone_index
@@ -46,6 +47,7 @@ from tests.support.elasticsearch import all_indices, document, http, index_setti
 from tests.support.elasticsearch import load as load_documents
 from tests.support.fake_enricher import FakeEnricher
 from tests.support.index_contents import enrich, read_enrichment, states
+from tests.support.processes import ForkedProcess
 
 
 def test_the_served_generation_is_not_deleted_when_a_node_does_not_know_of_the_switch(
@@ -313,6 +315,63 @@ def test_a_delivery_lifts_only_the_write_blocks_that_it_set(where: str) -> None:
     ]:
         (settings,) = index_settings(f"{url}/{index}")
         assert (settings.get("blocks", {}).get("write") == "true") == is_blocked, index
+
+
+def deliver_until_copied(where: str, kind: str) -> None:
+    """A delivery that is killed when it has copied the index of sentences, or of documents."""
+    real = delivery_parts.clone_index
+
+    def clone_and_die(cluster: Cluster, source: str, target: str) -> None:
+        real(cluster, source, target)
+        if target.endswith(kind):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    delivery_parts.clone_index = clone_and_die
+    deliver(where)
+
+
+def list_blocked(where: str) -> list[str]:
+    """The indices of a place, served or not, that accept no writes."""
+    url = where.rpartition("/")[0]
+    settings = {name: index_settings(f"{url}/{name}")[0] for name in all_indices(where)}
+    return [name for name, own in settings.items() if own.get("blocks", {}).get("write") == "true"]
+
+
+@pytest.mark.elasticsearch
+@pytest.mark.parametrize("kind", [SENTENCES, DOCUMENTS])
+def test_the_write_blocks_of_a_killed_delivery_are_lifted_by_the_next_one(where: str, kind: str) -> None:
+    load(where, DELIVERY_NEWS)
+    assert ForkedProcess(deliver_until_copied, where, kind).wait() == -signal.SIGKILL
+    assert len(list_blocked(where)) == 2
+    deliver(where)
+    assert list_blocked(where) == []
+
+
+@pytest.mark.elasticsearch
+def test_an_index_can_be_enriched_after_a_killed_delivery(where: str) -> None:
+    load(where, DELIVERY_NEWS)
+    assert ForkedProcess(deliver_until_copied, where, SENTENCES).wait() == -signal.SIGKILL
+    with open_searcher(where) as searcher:
+        enrich(searcher.index)
+    assert list_blocked(where) == []
+
+
+@pytest.mark.elasticsearch
+def test_a_delivery_says_that_another_one_has_lifted_the_write_block(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one blocked writes before this one, which took the block for that of an operator."""
+    load(where, DELIVERY_NEWS)
+    before, real = all_indices(where), delivery_parts.clone_index
+
+    def unblock_and_clone(cluster: Cluster, source: str, target: str) -> None:
+        http("PUT", f"{where.rpartition('/')[0]}/{source}/_settings", {"index.blocks.write": None})
+        real(cluster, source, target)
+
+    monkeypatch.setattr(delivery_parts, "clone_index", unblock_and_clone)
+    with pytest.raises(EsrError, match=r"another delivery to .* at the same time: nothing was changed, run"):
+        deliver(where)
+    assert all_indices(where) == before
 
 
 @pytest.mark.elasticsearch

@@ -8,12 +8,11 @@ so a copy takes seconds.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from elasticsearch import BadRequestError
+from elasticsearch import ApiError, BadRequestError
 
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
@@ -22,6 +21,7 @@ from esr.elastic.meta import Load
 from esr.elastic.requests import count
 from esr.elastic.write.load_owner import Heartbeat, this_process
 from esr.elastic.write.shards import read_settings, read_shape, wait_for_primaries
+from esr.elastic.write.write_blocks import WRITE_BLOCK, block_writes, is_blocked
 from esr.elastic.write.writer import create_pair, read_profile
 from esr.errors import EsrError
 from esr.index.writer import LoadOptions
@@ -52,7 +52,7 @@ def copy_load(
     current description, since enrichment may have changed it after `load` was read.
     """
     documents = documents_index(index)
-    with _write_blocked(cluster, load.documents_index, load.index):
+    with block_writes(cluster, load):
         clone_index(cluster, load.index, index)
         (stored,) = meta.read(cluster, index)
         copy = replace(
@@ -73,40 +73,17 @@ def copy_load(
     return copy
 
 
-_WRITE_BLOCK = "index.blocks.write"
-
-
-@contextmanager
-def _write_blocked(cluster: Cluster, *names: str) -> Iterator[None]:
-    """Block writes, so that the copies of all indices are consistent. A block that an operator set stays.
-
-    Otherwise a copy could mark a document as enriched without its sentences.
-    """
-    indices = cluster.client.indices
-    with cluster.translate_errors():
-        settings = indices.get_settings(index=list(names), name=_WRITE_BLOCK, flat_settings=True)
-    unblocked = [
-        name for name in names if settings.get(name, {}).get("settings", {}).get(_WRITE_BLOCK) != "true"
-    ]
-    try:
-        with cluster.translate_errors():
-            for name in unblocked:
-                indices.add_block(index=name, block="write")
-        yield
-    finally:
-        if unblocked:
-            with cluster.translate_errors():
-                indices.put_settings(index=unblocked, settings={_WRITE_BLOCK: None})
-
-
 def clone_index(cluster: Cluster, source: str, target: str) -> None:
-    """Copy an index whose writes are blocked, by hard links to its files."""
+    """Copy an index whose writes are blocked, by hard links to its files.
+
+    Raises EsrError if another delivery, which blocked them first, has lifted the block.
+    """
     client = cluster.client.options(request_timeout=ANSWER_SECONDS)
     with cluster.translate_errors():
         stored = client.indices.get_settings(index=source, flat_settings=True)[source]["settings"]
         # A clone has the settings of its source, except these.
         replication = {name: stored[name] for name in _REPLICATION if name in stored}
-        settings = {**replication, _WRITE_BLOCK: None, REFRESH: "-1"}
+        settings = {**replication, WRITE_BLOCK: None, REFRESH: "-1"}
         try:
             client.indices.clone(
                 index=source,
@@ -114,9 +91,16 @@ def clone_index(cluster: Cluster, source: str, target: str) -> None:
                 settings=settings,
                 wait_for_active_shards=0,
             )
-        except BadRequestError:
+        except ApiError as error:
             # If the answer was lost, the repeated request finds an existing target.
-            if not client.indices.exists(index=target):
+            if isinstance(error, BadRequestError) and client.indices.exists(index=target):
+                pass
+            elif not is_blocked(cluster, source):
+                raise EsrError(
+                    f"another delivery to {cluster.where} ran at the same time: nothing was changed, "
+                    "run the command again"
+                ) from error
+            else:
                 raise
     if not wait_for_primaries(cluster, target, _SECONDS):
         raise EsrError(

@@ -39,6 +39,7 @@ from esr.elastic.write.actions import encode_parse
 from esr.elastic.write.bulk import Action, send_bulk
 from esr.elastic.write.copies import StoredCopies
 from esr.elastic.write.templates import install_templates, map_field
+from esr.elastic.write.write_blocks import lift_left_blocks
 from esr.enrichment.copy_finder import SentenceTerms
 from esr.enrichment.copy_wording import Integers
 from esr.enrichment.recipe import Recipe
@@ -330,6 +331,7 @@ class ElasticsearchEnrichment:
         self._dimensions: set[int] = set()
         self._has_mapped_names = False
         install_templates(cluster)
+        lift_left_blocks(cluster)
         self._maps_quotes = False
         self._copies: StoredCopies | None = None
         refresh(cluster, cluster.documents_alias)  # makes the last writes of an earlier enricher visible

@@ -51,6 +51,7 @@ from esr.elastic.write.load_owner import LoadOwner, is_known_alive
 from esr.elastic.write.shards import read_settings, read_shape
 from esr.elastic.write.spool import describe_spool, open_spool, write_spool
 from esr.elastic.write.verification import InputDigest, end_load_settings, verify
+from esr.elastic.write.write_blocks import lift_left_blocks
 from esr.elastic.write.writer import ElasticsearchWriter, has_few_sentences, read_profile, split_load
 from esr.errors import EngineUnreachable, EsrError, IndexUnusable
 from esr.folder.format.snapshot import IMPORTANCE, Snapshot
@@ -404,6 +405,7 @@ class ElasticsearchPriors:
     def refresh(self, on_progress: OnProgress) -> RefreshReport:
         started = time.perf_counter()
         report = RefreshReport()
+        lift_left_blocks(self._cluster)
         pinned = meta.pin_indices(self._cluster, self._loads)
         with scratch_folder("priors") as folder:
             stored = (Located("index", document) for document in read_documents(pinned))

@@ -65,6 +65,7 @@ from esr.elastic.write.verification import (
     skip_unchanged,
     verify,
 )
+from esr.elastic.write.write_blocks import lift_left_blocks
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.write.folder_writer import FolderWriter
@@ -285,7 +286,11 @@ def find_unfinished_loads(cluster: Cluster, target: LoadTarget) -> list[Load]:
 
 
 def delete_broken_loads(cluster: Cluster, keep: Load | None = None) -> None:
-    """Delete the indices of loads that were killed before the switch, except `keep`."""
+    """Delete the indices of loads that were killed before the switch, except `keep`.
+
+    Also lifts the write blocks that killed deliveries left on others.
+    """
+    lift_left_blocks(cluster)
     broken = [
         load
         for load, state in load_states(cluster)
