@@ -1,6 +1,7 @@
 """The sample is written from the README of Reuters-21578 (D. D. Lewis, 1997)."""
 
 import io
+import re
 import tracemalloc
 from contextlib import suppress
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from esr.errors import InputError
 from esr.loaders import Source, get
+from esr.loaders.archives.sgml import iterate_elements
 from esr.text.document import Document, Sentence
 from tests.loaders.conftest import texts
 from tests.support.processes import check_linear
@@ -270,6 +272,20 @@ def test_no_repeated_tag_takes_long(run):
 
     check_linear(read, 60_000)  # within a chunk
     check_linear(read, 400_000)  # over several
+
+
+def test_a_document_of_many_chunks_takes_no_longer_than_its_length():
+    def read(length):
+        chunks = ["<DOC>", *["It was strong.\n"] * length]
+        opening = re.compile("<(DOC)>")
+        with pytest.raises(InputError, match="has no </DOC>"):
+            list(
+                iterate_elements(
+                    Source("f", "f", io.BytesIO()), chunks, opening, {"doc": re.compile("</DOC>")}
+                )
+            )
+
+    check_linear(read, 40_000)
 
 
 TAGS = ["<DOC>", "</DOC>", "<DOCNO>a</DOCNO>", "<TEXT>", "</TEXT>", "</s>", "<P>", "<s ", ">", "&amp;", "é"]

@@ -30,6 +30,7 @@ from esr.plugin.provisional import compile_lazily
 
 _LONGEST_TAG = 1010
 """The length of the longest tag: patterns match at most 1,000 characters of attributes."""
+_MOST_CHARACTERS = 8 * 2**20
 _ATTRIBUTE = compile_lazily(r"""(\w+)\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)""")
 _TAG = compile_lazily(r"</?([A-Za-z]\w{0,40})(?:\s[^<>]{0,1000})?>")
 _COMMENT = compile_lazily(r"<!--.{0,1000}?-->", re.S)
@@ -57,7 +58,8 @@ def iterate_elements(
     text, line = "", 1
     begin = position = 0  # start of the current element, and end of the searched text
     tag: re.Match[str] | None = None
-    for chunk in chunks:
+    remaining = iter(chunks)
+    while chunk := _read_at_least(remaining, len(text) - begin if tag else 1):
         # Keep the current element, or else a tag that may continue in this chunk.
         keep = begin if tag else max(position, len(text) - _LONGEST_TAG)
         line += text.count("\n", begin, keep)
@@ -78,6 +80,19 @@ def iterate_elements(
             f"{source.name}:{line}",
             f"this <{name}> has no </{name}>: the file may be truncated, fetch it again",
         )
+
+
+def _read_at_least(chunks: Iterator[str], size: int) -> str:
+    """The next chunks, joined up to this size or 8 Mi characters; "" at the end.
+
+    As many as a long element has already: adding each chunk to it would take quadratic time.
+    """
+    pieces: list[str] = []
+    missing = min(size, _MOST_CHARACTERS)
+    while missing > 0 and (piece := next(chunks, "")):
+        pieces.append(piece)
+        missing -= len(piece)
+    return "".join(pieces)
 
 
 def _name(tag: re.Match[str]) -> str:
