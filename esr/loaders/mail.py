@@ -46,7 +46,8 @@ _SIGNATURE = compile_lazily(r"^-- ?\r?$", re.M)
 _SCRUBBED = compile_lazily(r"^-{14} next part -{14}\r?$", re.M)
 
 
-# A mail program moves a message of a Maildir from `new` to `cur`.
+# A mail program moves a message of a Maildir from `new` to `cur`, and adds flags to its name.
+_MAILDIR_FLAGS = compile_lazily(r"(?<![^/])(cur/\d+\.[^/]+)[:;!]2,[A-Za-z]*\Z")
 _MAILDIR_FOLDER = compile_lazily(r"(?<![^/])(?:new|cur)/(?=\d+\.[^/]+\Z)")
 
 
@@ -78,7 +79,9 @@ def read_file(source: Source) -> Iterator[_Result]:
     raw = source.stream.read(MAX_DOCUMENT_BYTES + 1)
     if len(raw) > MAX_DOCUMENT_BYTES:
         raise too_long_error(source, 1)
-    id = _MAILDIR_FOLDER.sub("", make_id_from_path(source))
+    # Without the flags, as in `new`: otherwise a number before them would be no number.
+    named = source._replace(id_path=_MAILDIR_FLAGS.sub(r"\1", source.id_path))
+    id = _MAILDIR_FOLDER.sub("", make_id_from_path(named))
     yield from _read_message(source.name, raw.lstrip(b"\xef\xbb\xbf\r\n"), id)
 
 

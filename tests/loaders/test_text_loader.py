@@ -302,7 +302,9 @@ def test_a_mail_without_an_id_has_its_path(load):
     assert load(data)[0].id == "stdin"
 
 
-def test_of_a_maildir_the_messages_are_read_and_keep_their_ids_as_they_move(tmp_path):
+@pytest.mark.parametrize("host", ["news", "10.0.0.7", "7"])
+def test_of_a_maildir_the_messages_are_read_and_keep_their_ids_as_they_move(tmp_path, monkeypatch, host):
+    monkeypatch.setattr("mailbox.socket.gethostname", lambda: host)
     maildir = mailbox.Maildir(tmp_path / "desk")
     for message in (sample("eml"), sample("eml").replace(b"Message-ID: <77@news.example>\n", b"")):
         maildir.add(message)
