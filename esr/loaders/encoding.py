@@ -151,8 +151,8 @@ _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-# ISO-2022-JP and similar encodings use only ASCII bytes.
-_ESCAPE = b"\x1b$"
+ESCAPE = b"\x1b$"
+"""The beginning of other letters in ISO-2022-JP and similar encodings, which use only ASCII bytes."""
 
 
 def check_encoding(name: str) -> str:
@@ -235,14 +235,14 @@ class _Utf8:
 
     def _decide(self, data: bytes) -> bytes:
         """The data in UTF-8. The encoding is chosen at the first non-ASCII bytes or escape sequence."""
-        if data.isascii() and (self._is_declared or _ESCAPE not in data):
+        if data.isascii() and (self._is_declared or ESCAPE not in data):
             self._line += data.count(b"\n")
             return data
         sample = data + self._source.stream.read(SAMPLE_BYTES)
         self._is_decided = True
         if self._is_declared:
             self._choose(None if is_valid_utf8(sample) else self._encoding)
-        elif (_ESCAPE in sample or not is_utf8(sample)) and (encoding := find_encoding(sample)):
+        elif (ESCAPE in sample or not is_utf8(sample)) and (encoding := find_encoding(sample)):
             self._choose(encoding)
             self._on_found(encoding)
         return self._recode(sample) if self._decoder else sample

@@ -16,7 +16,7 @@ from typing import Any
 from esr.errors import to_one_line
 from esr.loaders import markup
 from esr.loaders.document_ids import make_id_from_path
-from esr.loaders.encoding import SAMPLE_BYTES, decode_declared, find_encoding, is_utf8
+from esr.loaders.encoding import ESCAPE, SAMPLE_BYTES, decode_declared, find_encoding, is_utf8
 from esr.loaders.fields import read_list
 from esr.loaders.format import Malformed, ReadResult, Record, Source, loads
 from esr.loaders.html_tree import MAX_PAGE_BYTES, NoArticle, html_to_text, parse_page
@@ -146,7 +146,8 @@ def _to_utf8(data: bytes, content_type: str) -> bytes:
 
     It is unchanged if its own markup declares the encoding, which the parser reads, or if nothing fits.
     """
-    for encoding in () if is_utf8(data) else _find_encodings(data, content_type):
+    is_read = ESCAPE not in data and is_utf8(data)
+    for encoding in () if is_read else _find_encodings(data, content_type):
         with suppress(LookupError, ValueError):
             return decode_declared(data, encoding).encode("utf-8", "surrogatepass")
     return data
@@ -156,9 +157,14 @@ def _find_encodings(data: bytes, content_type: str) -> Iterator[str]:
     """The encodings that a page that is not UTF-8 may have, the most reliable first."""
     if charset := _CHARSET.search(content_type):
         yield charset[1]
-    first = _NOT_ASCII.search(data)
-    if first and not _DECLARED.search(data, 0, _HEAD_BYTES):
-        yield from filter(None, [find_encoding(data[first.start() : first.start() + SAMPLE_BYTES])])
+    escape, first = data.find(ESCAPE), _NOT_ASCII.search(data)
+    if escape >= 0:  # the parser takes ISO-2022-JP for ASCII, whatever the markup declares
+        start = escape
+    elif first and not _DECLARED.search(data, 0, _HEAD_BYTES):
+        start = first.start()
+    else:
+        return
+    yield from filter(None, [find_encoding(data[start : start + SAMPLE_BYTES])])
 
 
 def _parse_bounded(data: bytes) -> Any:

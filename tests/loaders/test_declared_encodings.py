@@ -7,6 +7,8 @@ from tests.loaders.conftest import texts
 
 SPANISH = "El niño corrió por la señal de España, y la canción del otoño sonó en la montaña."
 POLISH = "Burmistrz powiedział, że prom popłynie wiosną. Łódź będzie źródłem hałasu."
+JAPANESE = "川の水位が上がり、町は避難を呼びかけた。市長は橋の建設を約束した。"
+KOREAN = "강의 수위가 올라가자 마을은 대피를 요청했다. 시장은 다리 건설을 약속했다."
 QUOTED = "“We don’t know,” said the mayor – it costs € 5."
 
 
@@ -53,6 +55,16 @@ def test_an_encoding_that_does_not_fit_is_no_encoding_of_a_page(header):
     for head in ("", "<meta charset=windows-1252>"):
         assert read(page(SPANISH, "windows-1252", head), header).startswith(SPANISH)
     assert read(page(SPANISH, "utf-8"), "text/html; charset=koi8-r").startswith(SPANISH)
+
+
+@pytest.mark.parametrize("encoding", ["iso-2022-jp", "iso-2022-kr"])
+@pytest.mark.parametrize("is_stated", [True, False])
+@pytest.mark.parametrize("is_declared", [True, False])
+def test_a_page_in_an_encoding_of_ascii_bytes_alone_is_read(encoding, is_stated, is_declared):
+    text = JAPANESE if encoding == "iso-2022-jp" else KOREAN
+    data = page(text, encoding, f"<meta charset={encoding}>" if is_declared else "")
+    assert data.isascii()
+    assert read(data, f"text/html; charset={encoding}" if is_stated else "text/html").startswith(text)
 
 
 def test_a_page_in_a_web_archive_has_the_encoding_that_its_response_states(load):
