@@ -35,6 +35,7 @@ from esr.plugin.provisional import hash64
 
 _WINDOW = 50_000
 """Numbers per request: imaplib refuses lines of more than a million characters."""
+_TEXT = re.compile(rb"\bBODY\[\]", re.I)
 _MESSAGE_ID = re.compile(rb"^Message-ID:", re.I | re.M)
 
 
@@ -208,9 +209,17 @@ class _Reading:
 
 
 def _fetch(connection: IMAP4, uid: int) -> bytes:
-    """A message, cut at the limit, without marking it as seen. Raises IMAP4.error."""
+    """A message, cut at the limit, without marking it as seen; empty if it was deleted. Raises IMAP4.error.
+
+    A server does not name a deleted message, but it names one whose text it cannot read, with NIL for the
+    text.
+    """
     parts = _check(connection.uid("FETCH", str(uid), f"(BODY.PEEK[]<0.{MAX_DOCUMENT_BYTES + 1}>)"))
-    return next((part[1] for part in parts if isinstance(part, tuple)), b"")
+    pairs = [part if isinstance(part, tuple) else (part or b"", b"") for part in parts]
+    message = next((text for _, text in pairs if text), b"")
+    if not message and any(_TEXT.search(line) for line, _ in pairs):
+        raise IMAP4.error("the server sends no text of it")
+    return message
 
 
 def _check(answer: tuple[str, list[Any]]) -> list[Any]:
