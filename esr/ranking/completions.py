@@ -14,20 +14,26 @@ from esr.index.questions import (
     NamesWithPrefix,
     Values,
     WordsWithPrefix,
+    WrittenForms,
 )
 from esr.query import FIELDS, Field, NoteKind, ValueKind, split_field, write_value
 from esr.query.chunks import SIGNS, Scanner
 from esr.query.interpretation import ENTITY_FIELDS
 from esr.ranking.searcher import Searcher
 from esr.ranking.speakers import MAX_NAME_WORDS
+from esr.ranking.spelling import count_holders
 from esr.text.analyzer import get_analyzer
-from esr.text.analyzer_definitions import WORDS_ANALYZER
+from esr.text.analyzer_definitions import BY_LANGUAGE, WORDS_ANALYZER
 from esr.text.attributes import META, META_PREFIX, is_attribute
 
 SHORTEST = 2
 """Minimum number of letters of a prefix to be completed."""
 _FAIR_SHARE = 0.01
 """Minimum frequency of a completion, as a share of the typed word's frequency, if that is a word itself."""
+_FEWER = 10
+"""The ratio of a word's occurrences to sentences with its terms above which it is the end of other words."""
+_SPARE = 2
+"""Factor of the number of words fetched, since some are only ends of others."""
 _OF_ALL_TYPES = 8
 """Factor of the number of names fetched if only names of one type are wanted."""
 _QUOTES = '"“”„＂'
@@ -150,11 +156,30 @@ def _complete_word(index: Index, text: str, limit: int) -> Iterator[Completion]:
     if not tokens or tokens[-1].end < len(text) or len(tokens[-1].term) < SHORTEST:
         return
     start, _, prefix = tokens[-1]
-    words = index.vocabulary(WordsWithPrefix(prefix, limit))
+    words = index.vocabulary(WordsWithPrefix(prefix, _SPARE * limit))
     least = _FAIR_SHARE * dict(words).get(prefix, 0)
-    for word, count in words:
-        if count >= least:
-            yield Completion(word, "word", count, text[:start] + word)
+    for word, count in _remove_endings(index, [word for word in words if word[1] >= least])[:limit]:
+        yield Completion(word, "word", count, text[:start] + word)
+
+
+def _remove_endings(index: Index, words: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The words without those that the index's analyzer removes from others, such as the end of *ABD'nin*.
+
+    Hardly any sentence has their terms. Other words may have them only in their usual spelling. Those without
+    terms, such as stop words, stay.
+    """
+    if index.analyzer.name == BY_LANGUAGE:  # terms are those of a language
+        return words
+    rare = _find_rare(index, words, [word for word, _ in words])
+    forms = index.vocabulary(WrittenForms([word for word, _ in rare])) if rare else []
+    endings = _find_rare(index, rare, forms)
+    return [word for word in words if word not in endings]
+
+
+def _find_rare(index: Index, words: Sequence[tuple[str, int]], forms: Sequence[str]) -> list[tuple[str, int]]:
+    """The words with far more occurrences than sentences that have the terms of their written form."""
+    counted = zip(words, count_holders(index, forms), strict=True)
+    return [word for word, holders in counted if holders is not None and _FEWER * holders < word[1]]
 
 
 def _quote_key(key: str) -> str:

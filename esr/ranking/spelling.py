@@ -191,13 +191,18 @@ def _write_searchable(index: Index, words: Sequence[WordCount]) -> tuple[WordCou
     if not words:
         return ()
     forms = index.vocabulary(WrittenForms([word.text for word in words]))
-    terms = [terms_of_word(form, index.analyzer) for form in forms]
-    holders = index.vocabulary(TermHolders(sorted({term for of_word in terms for term in of_word})))
     return tuple(
         WordCount(form, word.sentences)
-        for form, word, of_word in zip(forms, words, terms, strict=True)
-        if of_word and _RARER * min(holders[term] for term in of_word) >= word.sentences
+        for form, word, holders in zip(forms, words, count_holders(index, forms), strict=True)
+        if holders is not None and _RARER * holders >= word.sentences
     )
+
+
+def count_holders(index: Index, words: Sequence[str]) -> list[int | None]:
+    """The number of sentences with the rarest term of each word; None for a word without terms."""
+    terms = [terms_of_word(word, index.analyzer) for word in words]
+    holders = index.vocabulary(TermHolders(sorted({term for of_word in terms for term in of_word})))
+    return [min((holders[term] for term in of_word), default=None) for of_word in terms]
 
 
 def _rare_words(prepared: PreparedQuery) -> Iterator[tuple[TermToken, int]]:
