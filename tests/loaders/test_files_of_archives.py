@@ -103,6 +103,12 @@ def test_the_lines_of_a_long_paragraph_are_joined_in_linear_time() -> None:
     check_linear(lambda size: join_lines(["the committee met " * 28] * size), 8_000)
 
 
+@pytest.mark.parametrize("run", ["a", "a-", "a'"])
+def test_the_words_of_a_long_line_are_found_in_linear_time(run: str) -> None:
+    """A PDF may have data, or a text without blanks, in a line."""
+    check_linear(lambda size: find_uncut_words([run * size + "."]), 4_000)
+
+
 # PDF
 
 

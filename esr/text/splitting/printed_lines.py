@@ -29,7 +29,7 @@ def find_uncut_words(lines: Iterable[str]) -> Set[str]:
     words: set[str] = set()
     for line in lines:
         words_of_line = _WORD.findall(line.lower())
-        words.update(words_of_line[:-1] if _CUT.search(line) else words_of_line)
+        words.update(words_of_line[:-1] if _CUT.search(line[-_LONGEST_WORD:]) else words_of_line)
     return words
 
 
