@@ -68,12 +68,11 @@ def try_mutants(
         child = os.fork()
         if not child:
             _run_apart(loaded.run, Path(folder) / "errors")
-        os.waitpid(child, 0)
+        for number, outcome in _follow(child, loaded.outcomes):
+            report(mutants[number], outcome)
         if not loaded.result.is_file():
             raise SystemExit((Path(folder) / "errors").read_text("utf-8", "replace")[-5000:])
         result = json.loads(loaded.result.read_text("utf-8"))
-        for number, outcome in result["outcomes"]:
-            report(mutants[number], outcome)
         if result["failed"]:
             print("left out, as they fail without a change:", *result["failed"], sep="\n  ", flush=True)
         _import_all(name for name in result["modules"] if name.partition(".")[0] not in OWN)
@@ -92,6 +91,19 @@ def try_mutants(
         )
         for number, outcome in _race(trials, jobs, deadline):
             report(again[number], outcome)
+
+
+def _follow(child: int, path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the outcomes that a child writes to a file, one a line, until it ends."""
+    path.touch()
+    with path.open(encoding="utf-8") as lines:
+        is_over = False
+        while not is_over:
+            is_over = os.waitpid(child, os.WNOHANG)[0] == child
+            for line in lines:
+                number, _, outcome = line.rstrip("\n").partition(" ")
+                yield int(number), outcome
+            time.sleep(0 if is_over else 0.05)
 
 
 def _anew(
@@ -133,7 +145,7 @@ class _Loaded:
     ) -> None:
         self.target, self.mutants, self.seed = target, mutants, seed
         self.jobs, self.deadline, self.folder = jobs, deadline, folder
-        self.result = folder / "result.json"
+        self.result, self.outcomes = folder / "result.json", folder / "outcomes"
         self.paths = sorted({os.path.realpath(mutant.path) for mutant in mutants})
         self.at_import: dict[str, set[int]] = {}
         self.coverage = coverage.Coverage(
@@ -158,12 +170,11 @@ class _Loaded:
         _import_all(baseline["modules"])
         failed = {number for number, passed in enumerate(baseline["passed"]) if not passed}
         functions = _functions(self.paths)
-        outcomes: list[tuple[int, str]] = []
         again: list[int] = []
-        trials = self._trials(session, baseline, failed, functions, outcomes, again)
-        outcomes += _race(trials, self.jobs, self.deadline)
+        trials = self._trials(session, baseline, failed, functions, again)
+        for number, outcome in _race(trials, self.jobs, self.deadline):
+            self._note(number, outcome)
         result = {
-            "outcomes": outcomes,
             "again": again,
             "failed": [session.items[number].nodeid for number in sorted(failed)],
             "modules": baseline["modules"],
@@ -176,13 +187,17 @@ class _Loaded:
         self.result.write_text(json.dumps(result), "utf-8")
         return True
 
+    def _note(self, number: int, outcome: str) -> None:
+        """Write an outcome for the main process, which reports it at once."""
+        with self.outcomes.open("a", encoding="utf-8") as file:
+            file.write(f"{number} {outcome}\n")
+
     def _trials(
         self,
         session: pytest.Session,
         baseline: Mapping[str, Any],
         failed: set[int],
         functions: Mapping[str, list[FunctionType]],
-        outcomes: list[tuple[int, str]],
         again: list[int],
     ) -> Iterator[tuple[int, float, Callable[[], int]]]:
         """A trial of each mutant that is in a function and that a test executes."""
@@ -192,7 +207,7 @@ class _Loaded:
             if not mutant.in_function or (not tests and mutant.line in self.at_import[path]):
                 again.append(number)
             elif not tests:
-                outcomes.append((number, UNTESTED))
+                self._note(number, UNTESTED)
             else:
                 items, seconds = self._choose(session.items, tests, baseline["seconds"])
                 yield number, 10.0 + 5 * seconds, self._trial(session, items, mutant, functions[path], number)
