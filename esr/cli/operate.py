@@ -199,7 +199,8 @@ def _format_size(size: int | None) -> str:
 def verify(where: str, fast: bool, slice_text: str | None, workers: int, as_json: bool) -> None:
     """Find the damaged files of an index.
 
-    All files are read, and compared with what was written. The exit status is 1 if anything is damaged.
+    All files are read, and compared with what was written. The exit status is 1 if anything is damaged, or
+    may not be opened.
     Elasticsearch compares the checksums of its files itself, so there only missing parts and a damaged
     table of vectors are listed.
 
@@ -219,16 +220,21 @@ def verify(where: str, fast: bool, slice_text: str | None, workers: int, as_json
             click.echo(f"{damage.path}: {damage.problem}{generations}")
         for part in report.unknown:
             click.echo(f"{part}: has no checksums, an older version of esr wrote it; it can be read")
+        for reason in report.unopened:
+            click.echo(reason)
         of_slice = f"slice {report.slice} of " if report.slice else ""
         if report.damaged:
             click.echo(f"{of_slice}{redact(where)} is damaged: {report.advice or 'see above'}")
+        elif report.unopened:
+            files = count(len(report.unopened), "file")
+            click.echo(f"{of_slice}{redact(where)} is not verified: {files} may not be opened")
         else:
             scope = f"{count(report.files, 'file')}, " if report.files else ""
             parts = f"{_describe_parts(report)}, " if report.slice else ""
             click.echo(
                 f"{of_slice}{redact(where)} is intact: {parts}{scope}{_format_size(report.size_bytes)}"
             )
-    if report.damaged:
+    if report.damaged or report.unopened:
         raise SystemExit(1)
 
 

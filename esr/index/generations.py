@@ -238,7 +238,8 @@ class Verification(Struct, frozen=True):
 
     `is_fast`: only sizes and times were compared, and small files read. `unknown` are parts without
     checksums, written by older versions. `advice` says what to do. `slice` is I/N if only this slice was
-    verified: then `parts` of `all_parts`, the segments and layers of a folder.
+    verified: then `parts` of `all_parts`, the segments and layers of a folder. `unopened`: why files may not
+    be opened, which need not be damaged.
     """
 
     files: int
@@ -251,6 +252,7 @@ class Verification(Struct, frozen=True):
     slice: str | None = None
     parts: int = 0
     all_parts: int = 0
+    unopened: tuple[str, ...] = ()
 
 
 class CopyReport(Struct, frozen=True):

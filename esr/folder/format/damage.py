@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from isal.isal_zlib import crc32
 from esr.errors import IndexUnusable
 from esr.folder.format.files import (
     FileCheck,
+    Unopened,
     check_file,
     decode_sealed,
     refuse_unopened,
@@ -105,7 +107,7 @@ def _examine(folder: Path, path: str, check: FileCheck, *, read: bool) -> Damage
     """Compare a file with its check. Returns None if they agree.
 
     The content is compared if `read` is set, if the file is small, or if its modification time has changed.
-    Raises IndexUnusable if the file may not be opened, such as for want of permission.
+    Raises Unopened if the file may not be opened.
     """
     name = f"{folder}/{path}"
     try:
@@ -123,24 +125,45 @@ def _examine(folder: Path, path: str, check: FileCheck, *, read: bool) -> Damage
     return None
 
 
+@contextmanager
+def note_unopened(unopened: list[str] | None) -> Iterator[None]:
+    """Add the reason of an Unopened to the list, if there is one, instead of raising it."""
+    try:
+        yield
+    except Unopened as error:
+        if unopened is None:
+            raise
+        unopened.append(str(error))
+
+
 def find_damage(
-    folder: Path, part: Part, *, read: bool = True, names: Collection[str] = ()
+    folder: Path,
+    part: Part,
+    *,
+    read: bool = True,
+    names: Collection[str] = (),
+    unopened: list[str] | None = None,
 ) -> Iterator[Damage]:
     """Yield the damage of a segment or a layer, nothing if it has no checksums.
 
     `read`: compare the content of every file or, with `names`, of the files with these names. The content of
-    small and of modified files is always compared. Raises IndexUnusable if a file may not be opened.
+    small and of modified files is always compared.
+
+    Raises Unopened if a file may not be opened; with `unopened`, adds the reason to this list and goes on.
     """
     if part.check is None:
         return
+    checks: dict[str, FileCheck] = {}
     try:
-        checks = read_checks(folder, part)
+        with note_unopened(unopened):
+            checks = read_checks(folder, part)
     except SegmentDamaged as error:
         yield Damage(str(error.path.relative_to(folder)), error.problem)
-        return
     for path, check in checks.items():
         is_read = read and (not names or path.rpartition("/")[2] in names)
-        damage = _examine(folder, path, check, read=is_read)
+        damage = None
+        with note_unopened(unopened):
+            damage = _examine(folder, path, check, read=is_read)
         if damage is not None:
             yield damage
 

@@ -261,10 +261,14 @@ _UNOPENED = {
 }
 
 
+class Unopened(IndexUnusable):
+    """A file may not be opened, such as for want of permission. It need not be damaged."""
+
+
 def refuse_unopened(path: str | Path, error: Exception) -> None:
-    """Raise IndexUnusable for an error of opening that is not the disk's: the file need not be damaged."""
+    """Raise Unopened for an error of opening that is not the disk's."""
     if isinstance(error, OSError) and error.errno in _UNOPENED:
-        raise IndexUnusable(f"cannot open {path}: {_UNOPENED[error.errno]}") from error
+        raise Unopened(f"cannot open {path}: {_UNOPENED[error.errno]}") from error
 
 
 def narrow(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

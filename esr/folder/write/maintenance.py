@@ -15,7 +15,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -39,6 +39,7 @@ from esr.folder.format.damage import (
 )
 from esr.folder.format.files import (
     FileCheck,
+    Unopened,
     check_file,
     copy_file,
     create_folder,
@@ -254,7 +255,8 @@ def verify(folder: Path, *, fast: bool, slice: Slice | None = None, workers: int
     """Compare all files of an index with their checksums. With `fast`, see `Verification.is_fast`.
 
     With a slice, compare its segments and layers, the manifest and the checkpoint. `workers` threads read.
-    Raises IndexMissing, or IndexUnusable if the folder is no index.
+    Files that may not be opened are noted. Raises IndexMissing, or IndexUnusable if the folder is no index or
+    its manifest or checkpoint may not be opened.
     """
     started = time.perf_counter()
     try:
@@ -266,18 +268,22 @@ def verify(folder: Path, *, fast: bool, slice: Slice | None = None, workers: int
     files, size = 1, (folder / MANIFEST_NAME).stat().st_size
     damaged: list[Damaged] = []
     unknown: list[str] = []
+    unopened: list[str] = []
     all_parts = _all_parts(folder, commit)
     parts = [part for part in all_parts if part.is_in(slice)]
-    problems_of_parts = map_together(lambda part: [*_verify_part(folder, part, fast)], parts, workers)
+    problems_of_parts = map_together(
+        lambda part: [*_verify_part(folder, part, fast, unopened)], parts, workers
+    )
     for part, problems in zip(parts, problems_of_parts, strict=True):
         if problems and _is_gone(folder, part):
             continue  # a writer has deleted it meanwhile
         damaged += [Damaged(path, problem, all_parts[part]) for path, problem in problems]
         if part.check is None:
             unknown.append(part.path)
-        for path in (folder / part.path).iterdir() if (folder / part.path).is_dir() else [folder / part.path]:
-            if path.exists():
-                files, size = files + 1, size + path.stat().st_size
+        with suppress(PermissionError):  # it is noted
+            path = folder / part.path
+            for file in filter(Path.exists, path.iterdir() if path.is_dir() else [path]):
+                files, size = files + 1, size + file.stat().st_size
     damaged += _verify_checkpoint(folder)
     return Verification(
         files,
@@ -290,6 +296,7 @@ def verify(folder: Path, *, fast: bool, slice: Slice | None = None, workers: int
         _format_slice(slice),
         len(parts),
         len(all_parts),
+        tuple(sorted(unopened)),
     )
 
 
@@ -320,9 +327,9 @@ def _parts(*commits: Manifest) -> dict[Part, tuple[str, ...]]:
     return {part: tuple(dict.fromkeys(generations[path])) for path, part in parts.items()}
 
 
-def _verify_part(folder: Path, part: Part, fast: bool) -> Iterator[Damage]:
+def _verify_part(folder: Path, part: Part, fast: bool, unopened: list[str]) -> Iterator[Damage]:
     if part.check is not None:
-        yield from find_damage(folder, part, read=not fast)
+        yield from find_damage(folder, part, read=not fast, unopened=unopened)
     elif not (folder / part.path).exists():
         yield Damage(part.path, "it is missing")
     else:
@@ -335,6 +342,8 @@ def _verify_part(folder: Path, part: Part, fast: bool) -> Iterator[Damage]:
                     segment.stored_document(number)
         except SegmentDamaged as error:
             yield Damage(part.path, error.problem)
+        except Unopened as error:
+            unopened.append(str(error))
         except Exception as error:  # a damaged file may raise anything in its reader
             yield Damage(part.path, f"it cannot be read ({type(error).__name__})")
 

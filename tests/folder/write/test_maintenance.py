@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
@@ -13,7 +14,9 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from click.testing import CliRunner
 
+from esr.cli import main
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.folder.format import checkpoint, damage, manifest, writer_lock
 from esr.folder.format.damage import SegmentDamaged
@@ -222,6 +225,33 @@ def test_verify_names_the_generations_that_are_damaged_and_what_to_do(intact: Pa
     assert "the serving generation is intact" in verify(where, fast=False).advice
     with pytest.raises(UsageError, match="is broken, as a"):
         EmbeddedGenerations(str(where)).rollback(commit.generation_name)
+
+
+def test_verify_goes_on_behind_files_that_may_not_be_opened(
+    intact: Path, where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy_index(intact, where)
+    segment = manifest.read_manifest(where).segments[0]
+    spoil(where, f"segments/{segment}/length.npy", flip, random.Random(), keeps_time=True)
+    closed = [where / "segments" / segment / name for name in ("terms.bytes", "sentence_postings.npy")]
+    check_file = damage.check_file
+
+    def refuse(path: str) -> FileCheck:
+        if Path(path) in closed:
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return check_file(path)
+
+    monkeypatch.setattr(damage, "check_file", refuse)
+    report = verify(where, fast=False, workers=2)
+    assert [Path(damaged.path).name for damaged in report.damaged] == ["length.npy"]
+    assert [reason.split(":")[0] for reason in report.unopened] == sorted(f"cannot open {p}" for p in closed)
+    printed = CliRunner().invoke(main, ["verify", "--index", str(where)])
+    assert printed.exit_code == 1 and f"{where} is damaged" in printed.output
+    shutil.rmtree(where)
+    copy_index(intact, where)
+    printed = CliRunner().invoke(main, ["verify", "--index", str(where)])
+    assert printed.exit_code == 1 and printed.output.count("this user may not read it") == 2
+    assert f"{where} is not verified: 2 files may not be opened" in printed.output
 
 
 def test_a_running_index_finds_damage_in_the_background(
