@@ -438,8 +438,15 @@ class LanguageCodes(Type, frozen=True):
 META_FIELD: Schema = {"type": "string", "pattern": "^meta[.].", "examples": ["meta.desk"]}
 
 
+def read_whole(text: str) -> int | None:
+    """The whole number that a text is; None for any other text, and for a number beyond UNLIMITED."""
+    number = int(text) if re.fullmatch("-?[0-9]{1,10}", text) else None
+    return None if number is None or abs(number) > UNLIMITED else number
+
+
 def parse_whole(name: str, text: str, low: int, high: int) -> int:
     """A whole number within the bounds. Raises UsageError."""
-    if not re.fullmatch("[0-9]{1,10}", text) or not low <= int(text) <= high:
+    number = read_whole(text)
+    if number is None or not low <= number <= high:
         raise UsageError(f"argument {name!r} must be a whole number from {low} to {high}, not {text!r}")
-    return int(text)
+    return number

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gc
 import json
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -23,7 +22,7 @@ from esr.cli import options
 from esr.cli.arguments import add_arguments, collect_options
 from esr.cli.dry_run import dry_run
 from esr.cli.loading_options import keep, meaning, source_options, workers, writing_options
-from esr.cli.options import as_json, optional_index, parse_slice
+from esr.cli.options import as_json, optional_index, parse_slice, read_standard_input
 from esr.cli.run_metrics import count_changes, measure_run
 from esr.errors import UsageError
 from esr.index.factory import open_delivery
@@ -333,16 +332,8 @@ def _print_withdrawn(where: str, as_json: bool) -> None:
 def _read_ids(arguments: Iterable[str]) -> list[str]:
     ids: list[str] = []
     for argument in arguments:
-        ids += _read_input().split() if argument == "-" else [argument]
+        ids += read_standard_input().split() if argument == "-" else [argument]
     return ids
-
-
-def _read_input() -> str:
-    """The text on standard input, without a byte order mark. Raises UsageError unless it is UTF-8."""
-    try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise UsageError("the ids are not UTF-8: convert them first, for example with iconv") from None
 
 
 def _print_report(

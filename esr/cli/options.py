@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, cast
@@ -124,3 +126,14 @@ def parse_slice(text: str) -> tuple[int, int]:
     if not match or not 1 <= int(match[1]) <= int(match[2]):
         raise UsageError(f"--slice needs I/N, like 2/8 for the second of eight, not {text!r}")
     return int(match[1]), int(match[2])
+
+
+def read_standard_input() -> str:
+    """The text on standard input, without a byte order mark and with line breaks of any kind as \\n.
+
+    Raises UsageError unless it is UTF-8.
+    """
+    try:
+        return io.TextIOWrapper(io.BytesIO(sys.stdin.buffer.read()), "utf-8-sig").read()
+    except UnicodeDecodeError:
+        raise UsageError("standard input is not UTF-8: convert it first, for example with iconv") from None

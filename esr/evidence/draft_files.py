@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from itertools import groupby
 from pathlib import Path
@@ -35,17 +34,11 @@ def read_draft(path: Path) -> str:
 
 def _read_text(path: Path) -> str:
     try:
-        return decode_draft(path.read_bytes(), str(path))
+        return path.read_text("utf-8-sig")
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
-
-
-def decode_draft(data: bytes, name: str) -> str:
-    """The text of a draft, with line breaks of any kind as \\n. Raises UsageError unless it is UTF-8."""
-    try:
-        return io.TextIOWrapper(io.BytesIO(data), "utf-8-sig").read()
     except UnicodeDecodeError:
-        raise UsageError(f"{name} is not UTF-8 text: save it as UTF-8") from None
+        raise UsageError(f"{path} is not UTF-8 text: save it as UTF-8") from None
 
 
 def strip_markdown(text: str) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from esr.cli.listings import print_entries
     from esr.cli.options import as_json as as_json_option
     from esr.cli.options import optional_index as optional_index_option
+    from esr.cli.options import read_standard_input
     from esr.cli.output import (
         check_output,
         data_format_option,
@@ -421,6 +422,7 @@ __all__ = [
     "read_restrictions",
     "read_run",
     "read_search_options",
+    "read_standard_input",
     "read_topic_kinds",
     "read_topic_lines",
     "read_topics",
@@ -465,7 +467,7 @@ _MODULES = {
     "esr.arguments.types": "UsualLimits",
     "esr.cli.arguments": "add_arguments build_option collect_options",
     "esr.cli.listings": "print_entries",
-    "esr.cli.options": "as_json_option=as_json optional_index_option=optional_index",
+    "esr.cli.options": "as_json_option=as_json optional_index_option=optional_index read_standard_input",
     "esr.cli.output": "check_output data_format_option note_unknown open_output print_answer write_table",
     "esr.cli.ranking_options": "ReadQuery filter_options query_argument ranking_options",
     "esr.dependency.clique_search": "ParsedSentences",

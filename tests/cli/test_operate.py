@@ -233,7 +233,7 @@ def test_a_rollback_reports_the_serving_generation(esr: Esr, twice: Path) -> Non
 
 def test_ids_on_standard_input_are_utf8_with_or_without_a_mark(esr: Esr, esr_error: Esr, twice: Path) -> None:
     message = esr_error("remove", "-", "--index", twice, input=b"caf\xe9\n")
-    assert message == "the ids are not UTF-8: convert them first, for example with iconv"
+    assert message == "standard input is not UTF-8: convert it first, for example with iconv"
     assert "1 removed" in esr("remove", "-", "--index", twice, input=b"\xef\xbb\xbfb\r\n").stdout
 
 

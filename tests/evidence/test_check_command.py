@@ -31,7 +31,10 @@ def test_the_name_of_a_file_checks_the_draft_in_it(folder: str, tmp_path: Path) 
     piped = call("check", "--file", "-", "--format", "json", "--index", folder, input="He left the House.")
     assert json.loads(piped.stdout)["sentences"][0]["text"] == "He left the House."
     latin = call("check", "--file", "-", "--index", folder, input="He left the café.".encode("latin-1"))
-    assert latin.exit_code != 0 and latin.stderr == "Error: the input is not UTF-8 text: save it as UTF-8\n"
+    assert (
+        latin.exit_code != 0
+        and latin.stderr == "Error: standard input is not UTF-8: convert it first, for example with iconv\n"
+    )
 
 
 def test_a_call_without_one_text_is_refused(folder: str, tmp_path: Path) -> None:

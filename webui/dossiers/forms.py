@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from flask import request
 from msgspec import Struct
 
+from esr.arguments.types import read_whole
 from esr.dossiers.imports import bring, parse_addresses, parse_judgements
 from esr.dossiers.records import Dossier, Edit, Highlight, Item, NoDossier, Person
 from esr.dossiers.store import Dossiers
@@ -26,8 +27,6 @@ from webui.translations.language import _, ngettext
 
 CSRF = "csrf"
 """The field with the token of a form."""
-_NUMBER_CHARS = 30
-"""Maximum length of a number in a field."""
 
 
 def make_token(desk: ServedDesk, person: Person) -> str:
@@ -79,12 +78,10 @@ class Sent(Struct, frozen=True):
         text = self.text(name).strip()
         if not text:
             return None
-        try:
-            if len(text) <= _NUMBER_CHARS:
-                return int(text)
-        except ValueError:
-            pass
-        raise UsageError(_("%(value)s is no whole number", value=repr(text[:40])))
+        number = read_whole(text)
+        if number is None:
+            raise UsageError(_("%(value)s is no whole number", value=repr(text[:40])))
+        return number
 
 
 def send_edit(sent: Sent) -> Outcome:

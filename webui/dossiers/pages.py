@@ -13,6 +13,7 @@ from flask import Flask, Response, redirect, request, url_for
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from werkzeug.wrappers import Response as AnyResponse
 
+from esr.arguments.types import read_whole
 from esr.dossiers.exports.extract import CITATION_STYLES, DEFAULT_STYLE
 from esr.dossiers.exports.formats import FORMATS
 from esr.dossiers.imports import JUDGEMENT_COLUMNS
@@ -55,7 +56,6 @@ CHANGES = {
 _COUNTED = frozenset({"add", "edit", "move", "remove", "bring"})
 PAGE_ITEMS = 100
 """Items of a dossier on a page."""
-_VERSION_DIGITS = 9
 _TOLD_SECONDS = 300
 _TOLD_SALT = "dossier-told"
 LINK_DAYS = (1, 7, 30, 90)
@@ -325,9 +325,10 @@ def _read_version(text: str) -> int | None:
     """The number of a state; None without a text. Raises RequestError."""
     if not text:
         return None
-    if not text.isdecimal() or len(text) > _VERSION_DIGITS:
+    number = read_whole(text)
+    if number is None or number < 0:
         raise RequestError(_("there is no such state of the dossier"), "version")
-    return int(text)
+    return number
 
 
 def _read_sent() -> dict[str, str]:
@@ -338,9 +339,8 @@ def _read_sent() -> dict[str, str]:
 
 def _read_first(number: int) -> int:
     """The position of the first item on the page."""
-    text = request.args.get("from", "")
-    first = int(text[:9]) if text.isdecimal() else 0
-    return first - first % PAGE_ITEMS if first < number else 0
+    first = read_whole(request.args.get("from", "")) or 0
+    return first - first % PAGE_ITEMS if 0 < first < number else 0
 
 
 def describe_change(change: Change) -> str:

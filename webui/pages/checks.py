@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 from flask import Flask, Response, request
 
+from esr.arguments.types import read_whole
 from esr.errors import EsrError, InputError, UsageError
 from esr.evidence.alignment import Difference
 from esr.evidence.draft_check import CheckedSentence, DraftCheck
@@ -29,8 +30,6 @@ from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 from webui.translations.language import _, as_sentence, ngettext
 
-_NUMBER_CHARS = 9
-"""Maximum length of the number of a quotation."""
 SHOWN = 8
 """Later appearances that are shown at once; the others are behind a click."""
 Piece = tuple[str, bool]
@@ -159,7 +158,7 @@ def use_words_found(text: str, quotations: Sequence[CheckedQuotation], number: s
 
     Raises RequestError if there is no such quotation.
     """
-    place = int(number) if number.isdecimal() and len(number) <= _NUMBER_CHARS else 0
+    place = read_whole(number) or 0
     if not 0 < place <= len(quotations):
         raise RequestError(f"there is no quotation {number!r}: check the text again", "use")
     quotation = quotations[place - 1]

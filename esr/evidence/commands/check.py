@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import click
 
 import esr
 from esr.evidence.draft_check import CheckedName, DraftCheck
-from esr.evidence.draft_files import decode_draft, read_draft
+from esr.evidence.draft_files import read_draft
 from esr.evidence.quotation_check import Appearance, CheckedQuotation, QuotationCheck
 from esr.plugin import UsageError, index_option
 from esr.plugin.provisional import (
@@ -24,6 +23,7 @@ from esr.plugin.provisional import (
     count,
     data_format_option,
     print_answer,
+    read_standard_input,
 )
 
 _VERDICTS = {"exact": "exactly so", "near": "nearly", "none": "not found"}
@@ -63,10 +63,7 @@ def check(text: str | None, where: str, path: Path | None, format_name: str) -> 
             answer = index.check(text)
             print_answer(format_name, answer.as_dict(), (), lambda: _draw(answer))
             return
-        is_piped = str(path) == "-"
-        draft = index.check_draft(
-            decode_draft(sys.stdin.buffer.read(), "the input") if is_piped else read_draft(path)
-        )
+        draft = index.check_draft(read_standard_input() if str(path) == "-" else read_draft(path))
     print_answer(format_name, draft.as_dict(), (), lambda: _draw_draft(draft))
 
 
