@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -27,12 +27,9 @@ from esr.encoders.description import (
     find_onnx,
     find_padding,
 )
-from esr.errors import EsrError, InputError, UsageError, to_one_line
-
-if TYPE_CHECKING:
-    pass
 from esr.encoders.encoder import open_session, open_tokenizer, require_runtime
 from esr.encoders.model_server import Address, ServerTooSlow, is_address, request_scores
+from esr.errors import EsrError, InputError, UsageError, to_one_line
 
 Scores = npt.NDArray[np.float64]
 Compute = Callable[[str, Sequence[str], float], Sequence[float]]

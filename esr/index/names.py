@@ -597,7 +597,7 @@ def add_ids(
 ) -> dict[str, list[str]]:
     """Add the ids of names to `short_forms`, each after ID_PREFIX.
 
-    `given` has the number of documents that give a name an id, by (key, id). An id belongs to the name to
+    `existing` has the number of documents that give a name an id, by (key, id). An id belongs to the name to
     which most documents give it, ties by key. At most MAX_ALIASES are added, those of most documents first.
     """
     full_of = {short: full for full, of_name in short_forms.items() for short in of_name}

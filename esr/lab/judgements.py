@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,10 +28,6 @@ from esr.plugin.provisional import (
     sort_sentences,
 )
 from esr.plugin.provisional import read_topic_lines as read_lines
-
-if TYPE_CHECKING:
-    pass
-
 
 Qrels = dict[str, dict[str, int]]
 """Grades by topic and sentence. Grades above 0 are relevant, and higher is better."""

@@ -40,7 +40,7 @@ from esr.plugin.provisional import (
     EvidenceOf,
     Filters,
     GroupedEvidence,
-    ParsedSentences,
+    LazyIds,
     Plan,
     PreparedQuery,
     Ranking,
@@ -48,22 +48,18 @@ from esr.plugin.provisional import (
     Reranker,
     Restrictions,
     Searcher,
-    Similarities,
     StaticScore,
     Topic,
     UnsearchableQuery,
-    VectorWeights,
     choose_restrictions,
     concatenate,
     defer_interrupt,
     end_with_parent,
     get_boost,
-    load_parses,
     merge_scores,
     no_evidence,
     open_pools,
     open_searcher,
-    read_newest_day,
     score_nearest,
     top_k,
     translate_death,
@@ -138,27 +134,14 @@ def retrieve_candidates(
     # The same few sentences tie under many settings.
     sentence_id = cache(candidates.sentence_id)
 
-    @cache
-    def ids() -> list[str]:
-        return [candidates.sentence_id(row) for row in range(len(candidates.evidence.lengths["sentence"]))]
-
-    @cache
-    def trees() -> ParsedSentences:
-        return load_parses(index, prepared.counts, ids())
-
-    @cache
-    def similarities(contexts: tuple[str, ...], weights: VectorWeights) -> Similarities:
-        return prepared.vectors.similarities(weights, ids(), None, contexts)
-
-    terms = [term.term for term in plan.terms]
-    context = RerankContext(
-        prepared.counts,
-        prepared.statistics,
-        terms,
-        lambda: candidates.evidence,
-        trees,
-        similarities,
-        cache(lambda: read_newest_day(index)),
+    ids = LazyIds(
+        len(candidates.evidence.lengths["sentence"]),
+        lambda places: [candidates.sentence_id(row) for row in places.tolist()],
+    )
+    context = replace(
+        prepared.rerank_context(ids, ()),
+        terms=[term.term for term in plan.terms],
+        evidence=lambda: candidates.evidence,
     )
     relevant_rows = np.array(sorted(rows), np.intp)
     return JudgedCandidates(

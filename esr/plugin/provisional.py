@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         write_table,
     )
     from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
-    from esr.dependency.clique_search import ParsedSentences
     from esr.deprecation import find_moved
     from esr.encoders.cross_encoder import shorten_name
     from esr.encoders.loaded_models import load_cross_encoder
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
         EVIDENCE_COLUMNS,
         CandidateEvidence,
         Hit,
+        LazyIds,
         SearchResult,
         SentenceRecord,
         SentenceTexts,
@@ -86,7 +86,6 @@ if TYPE_CHECKING:
         WrittenForms,
     )
     from esr.index.questions import Values as StoredValues
-    from esr.index.similarities import Similarities
     from esr.index.view import chosen_language
     from esr.index.writer import LoadOptions
     from esr.library.options import SearchOptions, check_names, read_search_options
@@ -156,12 +155,7 @@ if TYPE_CHECKING:
         relative_to_best,
         trees_from_dict,
     )
-    from esr.ranking.second_stage.rerank_context import (
-        RerankContext,
-        VectorWeights,
-        load_parses,
-        read_newest_day,
-    )
+    from esr.ranking.second_stage.rerank_context import RerankContext
     from esr.ranking.second_stage.reranker import Reranker, merge_scores
     from esr.ranking.second_stage.signal_types import FEATURE, PRIOR, signal_types
     from esr.ranking.second_stage.signals import RankingSignal, signal_from_dict
@@ -270,6 +264,7 @@ __all__ = [
     "Interval",
     "InvalidDocument",
     "JoinedText",
+    "LazyIds",
     "Line",
     "LoadOptions",
     "Located",
@@ -281,7 +276,6 @@ __all__ = [
     "Not",
     "ParseWord",
     "ParsedQuery",
-    "ParsedSentences",
     "PlacedText",
     "Plan",
     "PreparedQuery",
@@ -304,7 +298,6 @@ __all__ = [
     "SentenceRecord",
     "SentenceTexts",
     "SimilarWords",
-    "Similarities",
     "Speaker",
     "StaticScore",
     "StoredValues",
@@ -318,7 +311,6 @@ __all__ = [
     "UnsearchableQuery",
     "UsualLimits",
     "Value",
-    "VectorWeights",
     "WindowSentence",
     "Windows",
     "WordCounts",
@@ -389,7 +381,6 @@ __all__ = [
     "list_examples",
     "literal_query",
     "load_cross_encoder",
-    "load_parses",
     "malformed_line",
     "markup",
     "merge_scores",
@@ -418,7 +409,6 @@ __all__ = [
     "read_entries",
     "read_feed",
     "read_json",
-    "read_newest_day",
     "read_restrictions",
     "read_run",
     "read_search_options",
@@ -470,7 +460,6 @@ _MODULES = {
     "esr.cli.options": "as_json_option=as_json optional_index_option=optional_index read_standard_input",
     "esr.cli.output": "check_output data_format_option note_unknown open_output print_answer write_table",
     "esr.cli.ranking_options": "ReadQuery filter_options query_argument ranking_options",
-    "esr.dependency.clique_search": "ParsedSentences",
     "esr.deprecation": "find_moved",
     "esr.enrichment.quotations.marks": "JoinedText pair_marks",
     "esr.enrichment.quotations.speakers": "is_pronoun is_title",
@@ -487,15 +476,14 @@ _MODULES = {
     "esr.index.copies": "CopyGroup",
     "esr.index.factory": "open_writer",
     "esr.index.filters": "NO_FILTERS Filters find_meant find_unknown_filters resolve_speaker",
-    "esr.index.hits": "EVIDENCE_COLUMNS CandidateEvidence Hit SearchResult SentenceRecord SentenceTexts "
-    "WindowSentence WordNumbers",
+    "esr.index.hits": "EVIDENCE_COLUMNS CandidateEvidence Hit LazyIds SearchResult SentenceRecord "
+    "SentenceTexts WindowSentence WordNumbers",
     "esr.index.limits": "DEFAULT_CACHE_LIMIT",
     "esr.index.login_variables": "redact",
     "esr.index.names": "Name NameKey name_key parse_name_filter",
     "esr.index.questions": "ByDay ByField ByName ByTerm ByValue DayCounts EvidenceOf Features "
     "HasParses Hits NameForms NameUnit Names Quotes Records SimilarWords StoredValues=Values "
     "TermsBy Texts Windows WordCounts WrittenForms",
-    "esr.index.similarities": "Similarities",
     "esr.index.view": "chosen_language",
     "esr.index.writer": "LoadOptions",
     "esr.library.options": "SearchOptions check_names read_search_options",
@@ -531,7 +519,7 @@ _MODULES = {
     "esr.ranking.second_stage.query_encoder": "ENTAILMENT_VARIABLE",
     "esr.ranking.second_stage.regression_trees": "RegressionTree TreeEnsemble relative_to_best "
     "trees_from_dict",
-    "esr.ranking.second_stage.rerank_context": "RerankContext VectorWeights load_parses read_newest_day",
+    "esr.ranking.second_stage.rerank_context": "RerankContext",
     "esr.ranking.second_stage.reranker": "Reranker merge_scores",
     "esr.ranking.searcher": "Searcher UnsearchableQuery open_searcher",
     "esr.ranking.second_stage.signal_types": "FEATURE PRIOR signal_types",

@@ -6,10 +6,11 @@ language.
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -22,10 +23,10 @@ from esr.index.factory import Where, open_index, read_where
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
 from esr.index.language import groups_of, language_condition
-from esr.index.questions import Features, Hits, Languages, TermHolders, TermsWithPrefix
+from esr.index.questions import Features, Languages, TermHolders, TermsWithPrefix
 from esr.index.view import in_language
 from esr.models.adjustments import BUILTIN_FEATURES
-from esr.plans.plan import AllOf, DateRange, HasPrefix
+from esr.plans.plan import AllOf, HasPrefix
 from esr.query.interpretation import Interpretation, interpret, ranked_texts, text_clauses
 from esr.query.parser import literal as read_literal
 from esr.query.parser import may_have_syntax, parse, parse_syntax
@@ -35,9 +36,9 @@ from esr.ranking.accents import find_readings
 from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms, plan_query
 from esr.ranking.ranking import NO_EXPANSIONS, Ranking
 from esr.ranking.second_stage.query_encoder import encoder_name
+from esr.ranking.second_stage.rerank_context import read_newest_day
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import BY_LANGUAGE, UNKNOWN_LANGUAGE, language_group
-from esr.text.dates import normalise_date, parse_date_start
 from esr.text.languages import detect_language
 from esr.text.sentence_enrichment import PARSE
 from esr.text.term_spans import words_of_terms
@@ -308,15 +309,8 @@ class Searcher:
         """The day of the newest document, in UTC; `date.min` if none has a date."""
         if self._given_last_day is not None:
             return self._given_last_day
-        newest = self.index.select(_DATED, 1, NO_FILTERS, Hits()).hits
-        record = newest[0].record if newest else None
-        written = record.date if record else None
-        if written is None:
-            return date.min
-        return datetime.fromtimestamp(parse_date_start(normalise_date(written)) / 1000.0, UTC).date()
-
-
-_DATED = DateRange()
+        days = read_newest_day(self.index)
+        return date.min if math.isnan(days) else date(1970, 1, 1) + timedelta(math.floor(days))
 
 
 def open_searcher(where: Where) -> Searcher:
