@@ -92,12 +92,13 @@ def read_existing_collection(
     if description.is_by_language:
         groups = [*groups_of(statistics.languages())]
     totals = {group: statistics.lookup((), group).collection.occurrences for group in groups}
-    occurrences: Counter[str] = Counter()
+    found: dict[str, int] = {}
     for segment in spool.segments:
         terms = (segment.terms[number] for number in range(len(segment.terms)))
         for batch in batched(terms, _BATCH):
             of_terms = statistics.lookup(batch).terms
-            occurrences |= Counter({term: of_term.cf for term, of_term in of_terms.items()})
+            found |= {term: of_term.cf for term, of_term in of_terms.items() if of_term.cf}
+    occurrences = Counter(found)
     if removed is not None:
         for group in groups:
             lost = removed.statistics
