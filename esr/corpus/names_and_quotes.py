@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 from msgspec import Struct, structs, to_builtins
@@ -333,8 +334,8 @@ def build_network(selection: Selection, names: Sequence[ListedName], *, least: i
 
 
 def _printable(text: str) -> str:
-    """The text without control characters, which XML cannot contain."""
-    return "".join(character if character.isprintable() else " " for character in text)
+    """The text without control characters, which XML cannot contain. Invisible signs, as in Persian, stay."""
+    return "".join(c if c.isprintable() or category(c) == "Cf" else " " for c in text)
 
 
 # Quotations

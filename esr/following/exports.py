@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from unicodedata import category
 
 from msgspec import Struct
 
@@ -279,7 +280,18 @@ def _date_parts(written: str | None) -> tuple[str, str, str]:
 
 
 def _one_line(text: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return " ".join("".join(map(_make_printable, text)).split())
+
+
+def _make_printable(sign: str) -> str:
+    """The sign, nothing for an invisible one, such as a soft hyphen, or a blank for a control character."""
+    if sign.isprintable() or sign in _JOINERS:
+        return sign
+    return "" if category(sign) == "Cf" else " "
+
+
+_JOINERS = "\u200c\u200d"
+"""Invisible signs that belong to the spelling of words, as in Persian, and of emojis."""
 
 
 CITATIONS: Registry[CitationFormat] = Registry("citation format")

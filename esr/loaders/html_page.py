@@ -464,7 +464,11 @@ def _clean_lines(text: str) -> Iterator[str]:
 
 def _keep_printable(text: str) -> str:
     """The text without soft hyphens and control characters, which would split words."""
-    return text if text.isprintable() else "".join(filter(str.isprintable, text))
+    return text if text.isprintable() else "".join(c for c in text if c.isprintable() or c in _JOINERS)
+
+
+_JOINERS = "\u200c\u200d"
+"""Invisible signs that belong to the spelling of words, as in Persian, and of emojis."""
 
 
 def _collect_text(element: Any, pieces: list[str], in_row: bool) -> None:

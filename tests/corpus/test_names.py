@@ -9,6 +9,7 @@ import resource
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
@@ -20,6 +21,7 @@ from esr.cli.main import main
 from esr.corpus.names_and_quotes import (
     Companion,
     ListedName,
+    NameNetwork,
     build_network,
     find_quotations,
     list_names,
@@ -27,6 +29,7 @@ from esr.corpus.names_and_quotes import (
     select,
 )
 from esr.errors import UsageError
+from esr.evidence.reuse import Reuse, Taking
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.names import Aliases
 from esr.index.questions import ByName
@@ -274,6 +277,15 @@ def test_an_index_without_names_is_told_from_names_that_do_not_match(folder: str
     )
     assert none.exit_code == 2 and "has no names: find them with esr enrich" in none.output
     assert (other.exit_code, other.output) == (0, "No name was found.\n")
+
+
+def test_networks_keep_invisible_signs_of_names_and_no_control_characters() -> None:
+    name = "می\u200cخواهم"
+    names = NameNetwork([ListedName(f"{name}\x01", "k", PERSON, 1)], ()).to_graphml()
+    sources = Reuse((Taking(f"{name}\x01", "Wire", 1),)).to_graphml()
+    for graphml in (names, sources):
+        labels = [node.text or "" for node in ElementTree.fromstring(graphml).iter() if node.text]
+        assert name in map(str.strip, labels)
 
 
 def test_other_programs_read_the_network(folder: str, tmp_path: Path) -> None:

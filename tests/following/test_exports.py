@@ -62,3 +62,9 @@ def test_a_disk_that_is_full_when_a_sheet_is_packed_is_an_error_of_the_disk(
     del caught
     gc.collect()  # ends the unfinished ZIP here, and not in another test
     assert number == errno.ENOSPC
+
+
+def test_invisible_signs_of_a_title_do_not_cut_its_words() -> None:
+    persian, emoji = "می\u200cخواهم", "\U0001f469\u200d\U0001f4bb"
+    title = f"{persian} {emoji} Hoch\u00adwasser\nin\u2028Köln \u202eupside"
+    assert cite("a", document(title=title)).startswith(f"“{persian} {emoji} Hochwasser in Köln upside”")

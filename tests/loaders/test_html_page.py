@@ -205,6 +205,11 @@ def test_a_bar_within_a_word_stays(load):
     )
 
 
+@pytest.mark.parametrize("word", ["می\u200cخواهم", "ക\u0d4d\u200dഷ", "\U0001f469\u200d\U0001f4bb"])
+def test_invisible_signs_that_join_or_part_letters_stay(load, word):
+    assert f"{word} in the town." in texts(load(with_end(f"<p>{word} in the town.</p>"), "html")[0])
+
+
 def test_soft_hyphens_do_not_split_words(load):
     assert "The harbour is shut." in texts(load(with_end("<p>The har&shy;bour is shut.</p>"), "html")[0])
 
