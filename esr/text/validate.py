@@ -129,7 +129,7 @@ def build_document(fields: Mapping[str, Any]) -> Document:
         title=_optional_text(fields, "title"),
         date=_optional_date(fields),
         source=_optional_text(fields, "source"),
-        url=_optional_string(fields, "url"),
+        url=_optional_word(fields, "url"),
         language=language,
         authors=_optional_texts(fields, "authors"),
         section=_optional_line(fields, "section"),
@@ -364,10 +364,16 @@ def _optional_string(fields: Mapping[str, Any], name: str) -> str | None:
     return text if text.strip() else None
 
 
+def _optional_word(fields: Mapping[str, Any], name: str) -> str | None:
+    """A text without blanks around it: with some, an address is no link, and no filter finds a language."""
+    text = _optional_string(fields, name)
+    return text and text.strip()
+
+
 def _optional_language(fields: Mapping[str, Any]) -> str | None:
     """The tag of the language, as filters compare it: pt-BR, also for pt_BR."""
-    language = _optional_string(fields, "language")
-    return language and language.strip().replace("_", "-")
+    language = _optional_word(fields, "language")
+    return language and language.replace("_", "-")
 
 
 def _optional_text(fields: Mapping[str, Any], name: str) -> str | None:

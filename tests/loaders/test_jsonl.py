@@ -161,9 +161,9 @@ def random_documents(draw):
         )
         for id in ids
     )
-    known = st.none() | TEXT.filter(str.strip)
-    dates = st.none() | st.dates().map(str)
-    return Document(draw(ID), sentences, draw(known), draw(dates), draw(known), draw(known), draw(known))
+    known, bare = st.none() | TEXT.filter(str.strip), st.none() | TEXT.map(str.strip).filter(bool)
+    dates, tags = st.none() | st.dates().map(str), bare.map(lambda tag: tag and tag.replace("_", "-"))
+    return Document(draw(ID), sentences, draw(known), draw(dates), draw(known), draw(bare), draw(tags))
 
 
 def as_json(document: Document, ascii: bool) -> str:

@@ -115,6 +115,10 @@ def test_a_blank_field_is_none(name):
     assert getattr(build_document({"id": "d", name: " \n"}), name) is None
 
 
+def test_blanks_around_an_address_are_left_out():
+    assert build_document({"id": "d", "url": " http://x.example/1\n"}).url == "http://x.example/1"
+
+
 @pytest.mark.parametrize("fields", [{}, {"text": ""}, {"text": " \n\n"}, {"sentences": []}])
 def test_a_document_may_have_no_sentence(fields):
     assert build_document({"id": "d", **fields}).sentences == ()
