@@ -297,6 +297,9 @@ def test_a_search_by_language_says_in_which_one_and_links_to_the_others(tmp_path
         assert (answer["query"]["language"], answer["total"]) == ("de", 1)
         assert "fr" in get_text(client, "/search", 400, q="bank", query_language="fr")["error"]["message"]
         assert client.get("/search?q=bank&query_language=d:e").status_code == 400
+        for code, text in texts.items():
+            table = client.post(f"/batch?query_language={code}", data={"queries": "bank"}).text
+            assert [other for other in texts.values() if other in table] == [text]
 
 
 def test_the_language_of_a_query_is_looked_for_once_for_a_page_of_results(

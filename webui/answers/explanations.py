@@ -224,7 +224,10 @@ def compare_rankings(
 ) -> Comparison:
     """The best k sentences of both rankings, from one snapshot of the index."""
     snapshot = searcher.snapshot()
-    search = structs.replace(search, ranking=choose_ranking(search.ranking, snapshot.index, ENCODER_SECONDS))
+    own, versus = (
+        choose_ranking(ranking, snapshot.index, ENCODER_SECONDS) for ranking in (search.ranking, versus)
+    )
+    search = structs.replace(search, ranking=own)
     left = rank_sentences(snapshot, search, search.k, settings).answer
     right = rank_sentences(snapshot, structs.replace(search, ranking=versus), search.k, settings).answer
     return Comparison(

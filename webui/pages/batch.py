@@ -162,6 +162,8 @@ def _answer_queries(
                 is_literal=search.is_literal,
                 require_all=search.require_all,
                 with_furniture=True,
+                query_language=search.query_language,
+                languages=search.languages,
             )
             answers[topic.id] = rank_sentences(snapshot, request_of_query, k, settings).answer
         except UsageError as error:

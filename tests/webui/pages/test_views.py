@@ -16,6 +16,7 @@ from esr.errors import UsageError
 from esr.following.alerts.atom import text_digest
 from esr.following.exports import CITATIONS
 from esr.index.names import name_key
+from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import CERTAIN, PROBABLE, Document, Quote, Sentence
@@ -68,6 +69,18 @@ def test_a_comparison_says_what_moved(real: FlaskClient) -> None:
     assert found["right"]["ranking"]["model"] == "bm25"
     table = read_table(real, f"/compare.csv?{Q}&vs.model=bm25")
     assert [row["side"] for row in table].count("left") == len(found["left"]["hits"])
+
+
+def test_a_comparison_names_the_default_ranking_of_the_index_on_both_sides(
+    real: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def choose(ranking: Ranking, *_: object) -> Ranking:
+        return ranking if ranking.model == "bm25" else Ranking("dir")
+
+    monkeypatch.setattr("webui.answers.explanations.choose_ranking", choose)
+    for versus, model in (("", "dir"), ("&vs.model=bm25", "bm25")):
+        found = read_json(real, f"/compare.json?{Q}{versus}")
+        assert [found[side]["ranking"]["model"] for side in ("left", "right")] == ["dir", model]
 
 
 @pytest.mark.parametrize("path", ["search?", "search.json?", "search.csv?", "compare?vs.model=dir&"])
