@@ -251,7 +251,6 @@ def hash_key(key: str) -> str:
 
 def _hasher() -> Any:
     require("a login with a password", "argon2")
-
     return argon2.PasswordHasher()
 
 

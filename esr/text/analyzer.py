@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from esr.errors import UsageError
 from esr.text.analysis.token_filters import WordFilter, build_token_filters
@@ -21,9 +21,6 @@ from esr.text.analysis.word_splitters import (
     StandardSplitter,
     WordPatternSplitter,
 )
-
-if TYPE_CHECKING:
-    pass
 from esr.text.analyzer_definitions import (
     BY_LANGUAGE,
     LANGUAGE_MARK,

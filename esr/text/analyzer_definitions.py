@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from esr import resources
 from esr.errors import unknown
 from esr.wording import list_examples
-
-if TYPE_CHECKING:
-    pass
-
 
 FOLDER = "analyzers"
 SHARED = "shared"

@@ -198,7 +198,6 @@ def _is_day_first(text: str, first: int, second: int, separator: str, day_first:
 def _read_with_dateutil(text: str) -> str | None:
     if not _READABLE.fullmatch(text):
         return None
-
     try:
         moment, other = (parser.parse(text, default=day, tzinfos=_find_zone) for day in (_TODAY, _OTHER_DAY))
     except (ValueError, OverflowError, ArithmeticError, AttributeError, TypeError):  # it raises all of these

@@ -84,7 +84,6 @@ class Loader:
                 self._load(apart, wait)
 
     def _load(self, apart: bool, wait: bool) -> None:
-
         self._is_tried = True
         try:
             if apart and not import_module(SUPPORT).is_kept("search", "rank"):  # compiled last

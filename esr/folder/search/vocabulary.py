@@ -113,8 +113,6 @@ def _find_similar(
 
 def _within_edits(word: str, counts: dict[str, int], max_edits: int) -> dict[str, int]:
     """Those of the words, with their counts, that are within `max_edits` of a word."""
-    # Imported here, since few searches compare words.
-
     edits = process.cdist([word], list(counts), scorer=OSA.distance, score_cutoff=max_edits, dtype=np.uint8)
     return dict(compress(counts.items(), (edits[0] <= max_edits).tolist()))
 

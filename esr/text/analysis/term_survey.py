@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from esr.wording import count
-
-if TYPE_CHECKING:
-    pass
-
 
 LONG_SENTENCE = 100
 """A sentence with more terms was probably split wrongly."""
