@@ -27,7 +27,10 @@ def serve(cluster: Cluster, load: Load, instead_of: Collection[str] | None = Non
     if instead_of is not None and {*filter(None, before.sentences.split(","))} != {*instead_of}:
         if not instead_of:
             raise EsrError(f"another load has made an index at {cluster.where} meanwhile: it is served")
-        raise EsrError(f"{cluster.where} no longer points to the indices to be replaced")
+        raise EsrError(
+            f"{cluster.where} no longer points to the indices to be replaced, as another load or delivery "
+            "ended first: nothing was changed, run the command again"
+        )
     for old in aliased_loads(cluster):
         if not old.is_complete and old.index not in load.parts:
             # It is served, so its load was interrupted after the switch.
