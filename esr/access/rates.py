@@ -15,7 +15,7 @@ class Rate(NamedTuple):
     seconds: int
 
 
-_RATE = re.compile(r"(\d{1,9})\s*(?:/|per)\s*(\d{1,6})?\s*(second|minute|hour|day)s?", re.IGNORECASE)
+_RATE = re.compile(r"(\d{1,9})\s*(?:/|per)\s*([1-9]\d{0,5})?\s*(second|minute|hour|day)s?", re.IGNORECASE)
 _SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400}
 
 

@@ -25,7 +25,7 @@ def test_a_rate_is_a_number_of_requests_within_a_time(text: str, rate: Rate) -> 
 
 
 @pytest.mark.parametrize(
-    "text", ["often", "60", "60/", "60/week", "1000000000/day", "1/1000000days", "-1/day"]
+    "text", ["often", "60", "60/", "60/week", "1000000000/day", "1/1000000days", "-1/day", "5/0 days"]
 )
 def test_another_rate_is_refused_with_the_setting_that_has_it(text: str) -> None:
     with pytest.raises(UsageError, match=f"cannot read ESR_RATE '{text}': give a rate such as 60/minute"):
