@@ -92,7 +92,7 @@ class Alignment(Struct, frozen=True):
     @property
     def similarity(self) -> float:
         """The share of the words that need no edit, from 0 to 1."""
-        return max(0.0, 1.0 - self.edits / max(self.words, 1))
+        return max(0.0, 1.0 - self.edits / self.words)
 
 
 def read_words(text: str) -> list[Token]:

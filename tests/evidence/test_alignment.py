@@ -66,6 +66,29 @@ def test_a_bracket_replaces_a_few_words_and_no_whole_passage() -> None:
     assert compare("We [will] pay", original).edits > 0
 
 
+def test_an_ellipsis_leaves_out_any_number_of_words_and_a_bracket_replaces_eight() -> None:
+    original = "The flood " + "came and " * 150 + "went home."
+    assert compare("The flood … went home", original).edits == 0
+    nine = "We " + "really " * 9 + "pay the whole sum."
+    assert compare("We [will] pay the whole sum", nine.replace("really ", "", 1)).edits == 0
+    assert compare("We [will] pay the whole sum", nine).edits == 1
+
+
+@pytest.mark.parametrize(
+    ("quotation", "original", "cost"),
+    [
+        ("the barn burned down", "the house burned down", 1.0),
+        ("the cut ran home", "the cat ran home", 0.5),  # misspelled
+        ("the man is home", "the man at home", 1.0),  # two letters are another word
+        ("tried firmly to settle", "tried to firmly settle", 1.0),  # moved
+        ("barns burned down quickly", "houses burned down quickly", 1.0),
+    ],
+)
+def test_what_is_misspelled_or_moved_costs_half(quotation: str, original: str, cost: float) -> None:
+    found = compare(quotation, original)
+    assert found.cost == found.longest == cost
+
+
 def test_texts_without_a_common_word_have_no_alignment() -> None:
     for quotation in ("…", "[him]", "never again"):
         assert align(read_quotation(quotation), read_words("Wheat fell."), quotation, "Wheat fell.") is None

@@ -15,11 +15,19 @@ FOUND = [
     ("There is no evidence of fraud.", "Evidence of fraud was found.", "negation", "Evidence", "no evidence"),
     ("Flynn discussed sanctions.", "He denied that Flynn discussed it.", "denial", None, "discussed"),
     ("Vaccines cause autism.", "That vaccines cause autism is false, he said.", "denial", None, "vaccines"),
+    ("Taxes rose.", "The report that taxes rose is false.", "denial", "taxes rose is false", None),
     ("Sea levels fell last year.", "Sea levels rose last year.", "opposite", "rose", "fell"),
     ("The ban affects seven countries.", "The ban affects six countries.", "number", "six", "seven"),
     ("Growth was 4.7 percent.", "Growth was 3 % last year.", "number", "3 %", "4.7 percent"),
     ("It cost $2 million.", "It cost 5 million dollars.", "number", "5 million dollars", "$2 million"),
     ("It landed on 6 March 2017.", "It landed on March 8, 2017.", "date", "March 8, 2017", "6 March 2017"),
+    (
+        "It began in May 2016, ended in June 2017.",
+        "It ended in June 2018, it began in May 2016.",
+        "date",
+        "June 2018",
+        None,
+    ),
     ("It was released in 2017.", "It was released on March 23, 2007.", "date", "March 23, 2007", "2017"),
     ("The film was directed by Ann Lee.", "It was directed by Bo Derr.", "name", "Bo Derr", "Ann Lee"),
 ]
@@ -55,6 +63,11 @@ def test_a_rule_names_the_words_that_differ(
 @pytest.mark.parametrize(("claim", "sentence"), LEFT_ALONE)
 def test_a_sentence_that_agrees_or_says_something_else_has_no_contrast(claim: str, sentence: str) -> None:
     assert find_contrasts(read_statement(claim), read_statement(sentence)) == []
+
+
+def test_a_negation_reaches_no_further_than_its_clause() -> None:
+    assert {*read_statement("He did not resign, taxes rose.").negated} == {"resign"}
+    assert {*read_statement("He resigned, and that taxes rose is false.").negated} == {"tax", "rose"}
 
 
 def test_other_languages_are_compared_by_numbers_in_digits_and_by_years() -> None:
