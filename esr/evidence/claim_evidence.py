@@ -29,6 +29,7 @@ from esr.plugin.provisional import (
     CopyGroup,
     EngineIndex,
     Filters,
+    Name,
     Names,
     ParsedQuery,
     PreparedQuery,
@@ -40,6 +41,7 @@ from esr.plugin.provisional import (
     SentenceRecord,
     Table,
     date_key,
+    find_form,
     find_overlaps,
     group_repeats,
     is_pronoun,
@@ -469,11 +471,17 @@ def _find_speakers(
         (None, None)
         if quote is None
         else (
-            names[quote.name].form if quote.name and quote.name in names else quote.speaker,
+            _call_speaker(quote, names),
             quote.certainty or "probable",
         )
         for quote in quotes_said
     ]
+
+
+def _call_speaker(quote: Quote, names: Mapping[str, Name]) -> str | None:
+    if not quote.name:
+        return quote.speaker
+    return names[quote.name].form if quote.name in names else find_form(quote.name, [quote.speaker or ""])
 
 
 def _choose_quote(quotes: Sequence[Quote], language: str | None) -> Quote | None:
