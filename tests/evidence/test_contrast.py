@@ -39,6 +39,7 @@ LEFT_ALONE = [
     ("Flynn discussed sanctions.", "Not only did he discuss sanctions, he lied."),
     ("Flynn discussed sanctions.", "He did not know, but Flynn discussed sanctions."),  # another clause
     ("Sea levels fell last year.", "Wages rose last week as sea birds came."),  # nothing beside them agrees
+    ("Shares rose to $5.", "Wages fell to $5."),  # of other things, to the same amount
     ("Sea levels did not fall.", "Sea levels rose."),  # the opposite of a negated word
     ("The ban affects seven countries.", "The ban affects 7 countries and six cities."),
     ("About 100 people came.", "At least 120 people came."),  # rounded numbers
