@@ -92,13 +92,13 @@ def read_existing_collection(
     if description.is_by_language:
         groups = [*groups_of(statistics.languages())]
     totals = {group: statistics.lookup((), group).collection.occurrences for group in groups}
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for segment in spool.segments:
         terms = (segment.terms[number] for number in range(len(segment.terms)))
         for batch in batched(terms, _BATCH):
             of_terms = statistics.lookup(batch).terms
-            found |= {term: of_term.cf for term, of_term in of_terms.items() if of_term.cf}
-    occurrences = Counter(found)
+            counts |= {term: of_term.cf for term, of_term in of_terms.items() if of_term.cf}
+    occurrences = Counter(counts)
     if removed is not None:
         for group in groups:
             lost = removed.statistics
