@@ -156,9 +156,9 @@ def _reason(answer: Any, otherwise: str) -> str:
     return str(error or otherwise)
 
 
-def _decode(told: bytes) -> Any:
+def _decode(body: bytes) -> Any:
     try:
-        return json.loads(told)
+        return json.loads(body)
     except ValueError:
         return None
 

@@ -88,7 +88,7 @@ MAY_IMPORT = {
     "esr/lab/report": "esr lab plugin plugin/provisional",
     "esr/lab/reproduce": "esr lab plugin plugin/provisional",
     "esr/lab/commands": "esr lab lab/report lab/reproduce plugin plugin/provisional",
-    "webui/translations": "",
+    "webui/translations": "text",
     "webui/running": "access arguments dossiers index ranking webui/translations",
     "webui/arguments": "arguments arguments/tables corpus features following index models plans query "
     "ranking text webui/running webui/translations",

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from esr.following.timeline import Peak, Scale, Timeline
 from esr.ranking.answers import require_record
+from esr.text.dates import month_of
 from esr.wording import shorten_title
 
 HEIGHT = 200
@@ -185,7 +186,8 @@ def axis_date(period: str, has_year: bool = True) -> str:
     if "W" in period or len(period) < 7:
         return period
     day = date.fromisoformat(period if len(period) == 10 else f"{period}-01")
-    words = [f"{day:%b}"] if len(period) == 7 else [str(day.day), f"{day:%b}"]
+    month = month_of(day)[:3]
+    words = [month] if len(period) == 7 else [str(day.day), month]
     return " ".join([*words, str(day.year)] if has_year or len(period) == 7 else words)
 
 
@@ -194,7 +196,8 @@ def written_date(period: str) -> str:
     if "W" in period or len(period) < 7:
         return period
     day = date.fromisoformat(period if len(period) == 10 else f"{period}-01")
-    return f"{day:%B %Y}" if len(period) == 7 else f"{day.day} {day:%B %Y}"
+    words = f"{month_of(day)} {day.year}"
+    return words if len(period) == 7 else f"{day.day} {words}"
 
 
 def place_labels(places: Sequence[float], tops: Sequence[float], texts: Sequence[str]) -> list[Label]:

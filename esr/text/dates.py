@@ -93,10 +93,22 @@ def read_day(text: str) -> date | None:
         return None
 
 
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+"""Their English names, which those of `strftime` are only until a program sets a locale."""
+
+
+def month_of(day: date) -> str:
+    """The English name of a day's month."""
+    return MONTHS[day.month - 1]
+
+
 def write_day(text: str) -> str:
     """A date in English words, such as 3 March 2017; anything but a full date as it is."""
     day = read_day(text)
-    return f"{day.day} {day:%B} {day.year}" if day else text
+    return f"{day.day} {month_of(day)} {day.year}" if day else text
 
 
 def _parse_period(text: str) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from esr.stdlib import compile_lazily, import_lazily
-from esr.text.dates import normalise_date, parse_date_start
+from esr.text.dates import MONTHS, normalise_date, parse_date_start
 
 if TYPE_CHECKING:
     from dateutil import parser
@@ -223,10 +223,7 @@ def _find_zone(name: str | None, offset: int | None) -> tzinfo | None:
 
 # Dates as readers type them, as a filter or among words, also months, and days relative to today
 
-_FULL_MONTHS: tuple[str, ...] = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
+_FULL_MONTHS = tuple(map(str.lower, MONTHS))
 _TYPED_MONTH = "|".join(f"{name}|{name[:3]}\\.?" for name in _FULL_MONTHS) + r"|sept\.?"
 _TYPED_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _TYPED_YEAR = r"(?P<year>(?:1[0-9]|20)\d\d)"

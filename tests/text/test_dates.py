@@ -1,14 +1,17 @@
 """Dates: normalising and comparing them, and reading them as newspapers and mails write them."""
 
+import time
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esr.text.dates import is_iso_date, normalise_date, parse_date_end, parse_date_start
+from esr.following.timeline_chart import axis_date, written_date
+from esr.text.dates import is_iso_date, normalise_date, parse_date_end, parse_date_start, write_day
 from esr.text.written_dates import UnclearDate, read_date, to_iso_date
+from webui.translations.formats import EnglishFormats
 
 
 @pytest.mark.parametrize(
@@ -305,3 +308,14 @@ def test_blanks_and_short_hours_of_archives_are_normalised(date, normalised):
 )
 def test_a_date_of_a_document_is_one_of_the_calendar(text: str, is_iso: bool) -> None:
     assert is_iso_date(text) is is_iso
+
+
+def test_months_are_english_also_in_a_program_that_has_set_a_locale(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "strftime", lambda form, moment: "März")  # what dates ask
+    day, formats = date(2024, 3, 4), EnglishFormats()
+    assert (write_day("2024-03-04"), written_date("2024-03")) == ("4 March 2024", "March 2024")
+    assert (axis_date("2024-03-04"), axis_date("2024-03")) == ("4 Mar 2024", "Mar 2024")
+    assert [written_date("2024-03-04"), formats.day(day)] == ["4 March 2024"] * 2
+    assert [formats.day_month(day), formats.month(day)] == ["4 March", "March 2024"]
+    assert [formats.short_day(day), formats.short_day(day, False)] == ["4 Mar 2024", "4 Mar"]
+    assert [formats.short_month(day), formats.weekday(day)] == ["Mar 2024", "Monday"]

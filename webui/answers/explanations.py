@@ -224,10 +224,10 @@ def compare_rankings(
 ) -> Comparison:
     """The best k sentences of both rankings, from one snapshot of the index."""
     snapshot = searcher.snapshot()
-    own, versus = (
-        choose_ranking(ranking, snapshot.index, ENCODER_SECONDS) for ranking in (search.ranking, versus)
+    ranking, versus = (
+        choose_ranking(chosen, snapshot.index, ENCODER_SECONDS) for chosen in (search.ranking, versus)
     )
-    search = structs.replace(search, ranking=own)
+    search = structs.replace(search, ranking=ranking)
     left = rank_sentences(snapshot, search, search.k, settings).answer
     right = rank_sentences(snapshot, structs.replace(search, ranking=versus), search.k, settings).answer
     return Comparison(

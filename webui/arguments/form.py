@@ -67,7 +67,7 @@ class Field(NamedTuple):
 class Form:
     """The form as the page shows it. `filters` are the values that the search is limited to.
 
-    `kept`: arguments that the form holds without a field.
+    `hidden`: arguments that the form holds without a field.
     """
 
     query: str
@@ -77,7 +77,7 @@ class Form:
     filters: list[Checkbox]
     preset: str | None
     """The label of the preset equal to the ranking, or None."""
-    kept: Pairs
+    hidden: Pairs
 
     @property
     def days(self) -> list[Field]:
@@ -123,7 +123,7 @@ def build_form(
         fields={n: _field(row, first.get(n, ""), settings) for n, row in PAGE.items() if row.label},
         filters=[Checkbox(n, v, f"{_(n)} {v}") for n, v in arguments if n in _KEPT],
         preset=preset_label([pair for pair in ranking_pairs if is_ranking_argument(pair[0])], default),
-        kept=[pair for pair in arguments if pair[0] in _WITHOUT_FIELD],
+        hidden=[pair for pair in arguments if pair[0] in _WITHOUT_FIELD],
     )
 
 

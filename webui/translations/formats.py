@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from esr.stdlib import import_lazily
+from esr.text.dates import month_of
 
 if TYPE_CHECKING:
     import babel
@@ -77,6 +78,9 @@ class Formats:
         return dates.format_skeleton(skeleton, day, locale=self._locale)
 
 
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
 class EnglishFormats(Formats):
     """Those of English, without the data of other languages."""
 
@@ -84,22 +88,22 @@ class EnglishFormats(Formats):
         super().__init__("en_GB")
 
     def day(self, day: date) -> str:
-        return f"{day.day} {day:%B} {day.year}"
+        return f"{day.day} {month_of(day)} {day.year}"
 
     def day_month(self, day: date) -> str:
-        return f"{day.day} {day:%B}"
+        return f"{day.day} {month_of(day)}"
 
     def month(self, day: date) -> str:
-        return f"{day:%B} {day.year}"
+        return f"{month_of(day)} {day.year}"
 
     def short_day(self, day: date, has_year: bool = True) -> str:
-        return f"{day.day} {day:%b %Y}" if has_year else f"{day.day} {day:%b}"
+        return f"{day.day} {self.short_month(day)}" if has_year else f"{day.day} {month_of(day)[:3]}"
 
     def short_month(self, day: date) -> str:
-        return f"{day:%b %Y}"
+        return f"{month_of(day)[:3]} {day.year}"
 
     def weekday(self, day: date) -> str:
-        return f"{day:%A}"
+        return _WEEKDAYS[day.weekday()]
 
     def digits(self, text: str) -> str:
         return text
