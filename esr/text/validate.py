@@ -230,7 +230,7 @@ def _build_quote(entry: Any, name: str, text: str, is_normal: bool) -> Quote:
         raise InvalidDocument(
             f'{name} must be an object like {{"start": 0, "end": 9}}, not {type_name(entry)}'
         )
-    places = entry.get("start"), entry.get("end")
+    places: tuple[Any, Any] = entry.get("start"), entry.get("end")
     is_inside = all(type(place) is int and 0 <= place <= len(text) for place in places)
     start, end = places if is_inside else (0, 0)
     if not is_normal:
