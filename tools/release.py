@@ -273,7 +273,7 @@ def check_version(tree: Path, version: str) -> None:
         ("Dockerfile", r"org\.opencontainers\.image\.version=(\S+)"),
         *((f"deploy/{name}", r"^ +image: esr:(.*)$") for name in _MANIFESTS),
         ("deploy/helm/esr/Chart.yaml", r"^(?:appV|v)ersion: (.*)$"),
-        (RECIPES[0], r"^  version: (.*)$"),
+        (RECIPES[0], r"^  version: (\d.*)$"),
         (RECIPES[1], r"/esr-(.*)\.tar\.gz"),
     ):
         versions = re.findall(pattern, (tree / file).read_text("utf-8"), re.MULTILINE)

@@ -76,6 +76,10 @@ def test_a_tree_that_is_ready_is_accepted(tree: Path) -> None:
     check(tree, "1.2.3")
 
 
+def test_the_files_of_this_tree_agree_on_its_version() -> None:
+    release.check_version(ROOT, esr.__version__)
+
+
 @pytest.mark.parametrize("version", [[], ["1.2"], ["v1.2.3"], ["1.2.3", "1.2.4"], [""]])
 def test_what_is_no_version_is_refused(version: list[str]) -> None:
     with pytest.raises(ReleaseError, match="name a version such as 1"):
