@@ -20,7 +20,7 @@ from esr.cli import main
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.folder.format import checkpoint, damage, manifest, writer_lock
 from esr.folder.format.damage import SegmentDamaged
-from esr.folder.format.files import FileCheck, copy_file, replace_json
+from esr.folder.format.files import FileCheck, check_file, copy_file, replace_json
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write import segment_writer
 from esr.folder.write.delivery import EmbeddedDelivery
@@ -234,7 +234,6 @@ def test_verify_goes_on_behind_files_that_may_not_be_opened(
     segment = manifest.read_manifest(where).segments[0]
     spoil(where, f"segments/{segment}/length.npy", flip, random.Random(), keeps_time=True)
     closed = [where / "segments" / segment / name for name in ("terms.bytes", "sentence_postings.npy")]
-    check_file = damage.check_file
 
     def refuse(path: str) -> FileCheck:
         if Path(path) in closed:
