@@ -60,11 +60,15 @@ def use_default(searcher: Searcher, ranking: Ranking, tasks: Sequence[Task]) -> 
 
 
 def tune(searcher: Searcher, ranking: Ranking, tasks: Sequence[Task]) -> ParameterChoice:
-    """For each task, the parameters with the best AP on the tasks of the other folds."""
+    """For each task, the parameters with the best AP on the tasks of the other folds.
+
+    Fewer tasks than FOLDS are folds of one each.
+    """
     grid = build_default_grid(ranking)
     if not grid:
         return use_default(searcher, ranking, tasks)
-    validation = cross_validate(Tuner(searcher, tasks), ranking, grid, _choose_way(grid), FOLDS, {})
+    folds = min(FOLDS, len(tasks))
+    validation = cross_validate(Tuner(searcher, tasks), ranking, grid, _choose_way(grid), folds, {})
     return ParameterChoice(validation.by_topic, validation.settings)
 
 

@@ -467,6 +467,12 @@ def test_a_tuned_cell_tests_each_topic_with_the_parameters_of_the_other_folds(pl
 
 
 @pytest.mark.slow
+def test_few_topics_are_tuned_on_all_others(plan: Path, tmp_path: Path) -> None:
+    few = (tmp_path / "topics.tsv").read_text("utf-8").splitlines()[:2]
+    (tmp_path / "topics.tsv").write_text("\n".join(few), "utf-8")
+    assert len(cell_of(plan, "tuned")["settings"]) == 2
+
+
 def test_an_estimated_cell_does_not_depend_on_the_judgements(plan: Path) -> None:
     first = cell_of(plan, "estimated")
     qrels = Path(json.loads(plan.read_text("utf-8"))["collections"]["sample"]["qrels"])
