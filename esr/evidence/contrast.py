@@ -465,10 +465,11 @@ def _compare_opposites(claim: Statement, sentence: Statement) -> Iterator[Contra
 
 
 def _compare_numbers(claim: Statement, sentence: Statement) -> Iterator[Contrast]:
+    others = [number for number in sentence.numbers if not _has_number(claim, number)]
     for mine in claim.numbers:
         if _has_number(sentence, mine):
             continue
-        for other in sentence.numbers:
+        for other in others:
             if mine.units & other.units and not _is_near(mine, other):
                 yield _contrast("number", sentence, other.start, other.end, claim.text[mine.start : mine.end])
                 break
@@ -493,10 +494,11 @@ def _is_same(value: float, other: float) -> bool:
 
 
 def _compare_dates(claim: Statement, sentence: Statement) -> Iterator[Contrast]:
+    others = [date for date in sentence.dates if not any(_agree(mine, date) for mine in claim.dates)]
     for mine in claim.dates:
-        if not sentence.dates or any(_agree(mine, other) for other in sentence.dates):
+        if any(_agree(mine, other) for other in sentence.dates):
             continue
-        for other in sentence.dates:
+        for other in others:
             if _differ(mine, other) and claim.beside(mine.at) & sentence.beside(other.at):
                 yield _contrast("date", sentence, other.start, other.end, claim.text[mine.start : mine.end])
                 break
