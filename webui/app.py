@@ -310,9 +310,14 @@ def _add_logo(app: Flask, settings: Settings) -> None:
 
 
 def _collection(visit: Visit, app: Flask) -> CollectionStatistics | None:
-    """The statistics of the collection, for the first page; None if the engine does not answer."""
+    """The statistics of the collection, for the first page; None if the engine does not answer.
+
+    Raises UsageError for an index that is not served, or not to the sender.
+    """
     try:
         return visit.searcher.index.statistics([]).collection
+    except UsageError:
+        raise
     except EsrError as error:
         app.logger.error("no statistics: %s", error)
         return None

@@ -130,3 +130,9 @@ def test_names_rise_that_the_latest_days_mention_more(tmp_path: Path) -> None:
     (ann,) = rise.names
     assert (ann.name, ann.before, ann.latest) == ("Ann Lee", 0, 8)
     assert ann.days[-9:] == [0, 0, 0, 0, None, 2, 2, 2, 2]
+
+
+def test_an_index_that_is_not_served_is_named_on_the_first_page(real: FlaskClient) -> None:
+    answer = real.get("/?index=nosuch")
+    assert answer.status_code == 400 and "nknown index" in answer.text
+    assert "not responding" not in answer.text
