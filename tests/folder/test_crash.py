@@ -178,7 +178,7 @@ def test_a_slice_of_a_backup_killed_before_any_change_of_a_file_leaves_the_backu
 
     def prepare(number: int, command: str) -> tuple[Path, list[str]]:
         """A copy of the backup, and the command that brings it up to date."""
-        target = shutil.copytree(backup, tmp_path.parent / f"{tmp_path.name}-{command}{number}")
+        target = shutil.copytree(backup, tmp_path.parent / f"{tmp_path.name}-{command}-{number}")
         return target, ["backup", str(months), str(target), "--copy"]
 
     steps_of: dict[str, int] = {}
