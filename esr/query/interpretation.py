@@ -47,6 +47,7 @@ from esr.query.query import (
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.analyzer_definitions import WORDS_ANALYZER
 from esr.text.attributes import is_attribute
+from esr.text.languages import standardise_language
 from esr.text.sentence_enrichment import LOCATION, ORGANIZATION, PERSON
 
 ENTITY_FIELDS: dict[str, str | None] = {
@@ -291,7 +292,9 @@ def _clause_condition(clause: Clause, reader: _ClauseReader) -> Condition:
         case "source":
             return HasSource((normalize("NFC", clause.text),))
         case "language":
-            return HasLanguage(clause.text.lower().replace("_", "-"))
+            written = clause.text.lower().replace("_", "-")
+            # An index may have been loaded before codes of three letters were replaced.
+            return any_of(map(HasLanguage, (written, standardise_language(written))))
         case "before":
             return DateRange(None, date_start(clause) - 1)
         case "after":

@@ -10,8 +10,12 @@ from esr.disk_errors import explain_temporary_file
 from esr.stdlib import compile_lazily, import_lazily
 
 if TYPE_CHECKING:
+    import babel
+    from babel import core
     from py3langid import langid
 else:
+    babel = import_lazily("babel")
+    core = import_lazily("babel.core")
     langid = import_lazily("py3langid.langid")
 
 LANGUAGE_NAMES = {
@@ -82,6 +86,26 @@ def find_language(language: str | None) -> str | None:
     if language is None:
         return None
     return CODES_BY_NAME.get(_REGION.split(language.strip().lower(), maxsplit=1)[0])
+
+
+@cache
+def standardise_language(tag: str) -> str:
+    """The tag of a language as documents have it: "en" for "eng" and "English", "pt-BR" for "pt_BR".
+
+    CLDR has the codes of three letters and the English names. Other tags stay as they are.
+    """
+    tag = tag.replace("_", "-")
+    language, hyphen, rest = tag.partition("-")
+    code = None if len(language) < 3 else _short_codes().get(language.lower())
+    return tag if code is None else f"{code}{hyphen}{rest}"
+
+
+@cache
+def _short_codes() -> dict[str, str]:
+    """The code of two letters by each code of three letters and English name."""
+    names = {name.lower(): code for code, name in babel.Locale("en").languages.items()}
+    of_three = {long: short for long, short in core.get_global("language_aliases").items() if len(long) == 3}
+    return {name: code for name, code in {**names, **of_three}.items() if len(code) == 2}
 
 
 SAMPLE = 2_000

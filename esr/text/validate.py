@@ -28,6 +28,7 @@ from esr.text.document import (
     default_sentence_id,
     encode_fields,
 )
+from esr.text.languages import standardise_language
 from esr.text.placed_text import find_places
 from esr.text.sentences import split_numbered_sentences
 
@@ -371,9 +372,9 @@ def _optional_word(fields: Mapping[str, Any], name: str) -> str | None:
 
 
 def _optional_language(fields: Mapping[str, Any]) -> str | None:
-    """The tag of the language, as filters compare it: pt-BR, also for pt_BR."""
+    """The tag of the language, as filters compare it: pt-BR, also for pt_BR, and en for eng."""
     language = _optional_word(fields, "language")
-    return language and language.replace("_", "-")
+    return language and standardise_language(language)
 
 
 def _optional_text(fields: Mapping[str, Any], name: str) -> str | None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import esr
 from esr.library.loading import SampledDocuments
 from tests.support.folder_index import document
 
@@ -23,3 +26,10 @@ def test_several_languages_have_an_analyzer_each_if_the_documents_declare_them(
     sampled = SampledDocuments(iter(documents))
     assert sampled.choose_analyzer() == analyzer
     assert len(list(sampled)) == len(documents)
+
+
+def test_the_codes_and_the_name_of_a_language_are_that_language(tmp_path: Path) -> None:
+    rows = [{"id": tag, "text": "The president spoke.", "language": tag} for tag in ("en", "eng", "English")]
+    with esr.create(tmp_path / "index", rows) as index:
+        for query in ("presidents", "president language:en", "president language:eng"):
+            assert {hit.document_id for hit in index.search(query)} == {"en", "eng", "English"}, query

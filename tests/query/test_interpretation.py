@@ -65,6 +65,7 @@ def read(text: str, require_all: bool = False) -> Interpretation:
         ("title:elect*", HasPrefix("elect", "title")),
         ("source:BBC", HasSource(("BBC",))),
         ("language:PT_br", HasLanguage("pt-br")),
+        ("language:deu", AnyOf((HasLanguage("deu"), HasLanguage("de")))),
         ('person:"Theresa May"', HasEntity(("person:Theresa May",))),
         ("place:Paris", HasEntity(("location:Paris",))),
         ("name:Paris", HasEntity(("Paris",))),

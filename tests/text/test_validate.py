@@ -126,7 +126,11 @@ def test_a_document_may_have_no_sentence(fields):
 
 @pytest.mark.parametrize(
     ("declared", "language"),
-    [("pt_BR", "pt-BR"), (" en\n", "en"), ("zh_Hant_TW", "zh-Hant-TW"), ("de-AT", "de-AT")],
+    [
+        *[("pt_BR", "pt-BR"), (" en\n", "en"), ("zh_Hant_TW", "zh-Hant-TW"), ("de-AT", "de-AT")],
+        *[("eng", "en"), ("ENG-us", "en-us"), ("ger", "de"), ("deu_AT", "de-AT"), ("English", "en")],
+        *[("yue", "yue"), ("und", "und"), ("Klingon", "Klingon"), ("nob", "nb"), ("GB", "GB")],
+    ],
 )
 def test_the_tag_of_a_language_is_stored_as_filters_compare_it(declared, language):
     assert build_document({"id": "d", "language": declared}).language == language
