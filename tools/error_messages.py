@@ -49,6 +49,7 @@ PLACES = (
     "esr/registry.py",
     "webui/arguments/rankings.py",
     "webui/arguments/request.py",
+    "webui/dossiers/finder.py",
     "webui/pages/batch.py",
     "webui/pages/checks.py",
     "webui/pages/views.py",

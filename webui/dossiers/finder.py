@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from esr.dossiers.contents import Address, read_contents
 from esr.dossiers.imports import BadLines, Judged, Pasted
 from esr.dossiers.records import Content, Dossier, Edit, Item
-from esr.errors import NotFound
+from esr.errors import NotFound, UsageError
 from esr.following.alerts.atom import text_digest
 from esr.index.contract import Index, find_documents
 from esr.text.document import Document
@@ -81,7 +81,7 @@ class Finder:
             if sentence is None:  # one of the problems
                 continue
             if (first := first_lines.setdefault(sentence.place, row.line)) != row.line:
-                problems.append((row.line, f"the sentence is on line {first} too"))
+                problems.append((row.line, str(UsageError(f"the sentence is on line {first} too"))))
             elif item is not None:
                 edits[item.id] = _make_edit(row)
             else:
