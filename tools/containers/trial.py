@@ -13,8 +13,8 @@ from tools.containers.stack import THREE_NODES, Failed, Stack, docker
 from tools.containers.traffic import Traffic
 
 _VERSION_LABEL = "org.opencontainers.image.version"
-LARGEST_IMAGE_MB = 350
-"""The goal for the size of the image."""
+LARGEST_IMAGE_MB = 375
+"""The goal for the size of the image. The names of all languages in all languages, of babel, take 36."""
 _WAIT_SECONDS = 300
 _OUTAGE_SECONDS = 40
 _RATE = 20.0
