@@ -31,6 +31,7 @@ from esr.loaders.fields import (
     read_paragraphs,
 )
 from esr.loaders.format import Format, Malformed, Record, Remark, Skipped
+from esr.text.analyzer_definitions import primary_language
 from esr.text.dates import is_iso_date, parse_date_start
 from esr.text.document import LIST_FIELDS, METADATA, TEXT_FIELDS, Document
 from esr.text.languages import MAX_CHARACTERS, detect_language
@@ -376,7 +377,7 @@ def is_doubtful_language(fields: Mapping[str, Any]) -> bool:
     """Whether the language is English by a page's statement, which is that of many templates."""
     language = fields.get("language")
     is_stated = isinstance(language, str) and language == fields.get("page_language")
-    return is_stated and str(language).lower().replace("_", "-").partition("-")[0] == "en"
+    return is_stated and primary_language(language) == "en"
 
 
 def _texts(fields: Mapping[str, Any]) -> Iterator[str]:
