@@ -29,6 +29,7 @@ from esr.stdlib import batched, import_lazily, replace_nonfinite
 from esr.text.addresses import web_url
 from esr.text.attributes import META_PREFIX
 from esr.text.dates import normalise_date
+from esr.text.languages import JOINERS
 from esr.wording import LONG_TITLE_CHARS, shorten_title
 
 if TYPE_CHECKING:
@@ -285,13 +286,9 @@ def _one_line(text: str) -> str:
 
 def _make_printable(sign: str) -> str:
     """The sign, nothing for an invisible one, such as a soft hyphen, or a blank for a control character."""
-    if sign.isprintable() or sign in _JOINERS:
+    if sign.isprintable() or sign in JOINERS:
         return sign
     return "" if category(sign) == "Cf" else " "
-
-
-_JOINERS = "\u200c\u200d"
-"""Invisible signs that belong to the spelling of words, as in Persian, and of emojis."""
 
 
 CITATIONS: Registry[CitationFormat] = Registry("citation format")

@@ -23,6 +23,7 @@ from esr.loaders.html_tree import MAX_PAGE_BYTES, NoArticle, html_to_text, parse
 from esr.loaders.refinement import refine_page
 from esr.stdlib import compile_lazily
 from esr.text.labels import CAPITAL_LINK, LINK
+from esr.text.languages import JOINERS
 from esr.text.written_dates import to_iso_date
 
 _MAX_ELEMENTS = 100_000
@@ -464,11 +465,7 @@ def _clean_lines(text: str) -> Iterator[str]:
 
 def _keep_printable(text: str) -> str:
     """The text without soft hyphens and control characters, which would split words."""
-    return text if text.isprintable() else "".join(c for c in text if c.isprintable() or c in _JOINERS)
-
-
-_JOINERS = "\u200c\u200d"
-"""Invisible signs that belong to the spelling of words, as in Persian, and of emojis."""
+    return text if text.isprintable() else "".join(c for c in text if c.isprintable() or c in JOINERS)
 
 
 def _collect_text(element: Any, pieces: list[str], in_row: bool) -> None:

@@ -108,6 +108,10 @@ def _short_codes() -> dict[str, str]:
     return {name: code for name, code in {**names, **of_three}.items() if len(code) == 2}
 
 
+JOINERS = "\u200c\u200d"
+"""Invisible signs that belong to the spelling of words, as in Persian, and of emojis."""
+
+
 SAMPLE = 2_000
 """Number of characters of a text that are examined."""
 
