@@ -630,11 +630,10 @@ def test_the_python_api_has_the_same_lines_and_collocations(folder: str) -> None
 @pytest.mark.parametrize(
     "arguments", [{"sort": sort} for sort in SORTS if sort != "best"] + [{"sample": 9, "sort": "node"}]
 )
+@pytest.mark.parametrize("language", ["english"], indirect=True)
 def test_pages_of_lines_join_to_all_lines_and_files_have_them_too(
-    searcher: Searcher, language: str, arguments: dict[str, Any]
+    searcher: Searcher, arguments: dict[str, Any]
 ) -> None:
-    if language != "english":
-        pytest.skip("pages do not depend on the language")
     client = create_app(searcher, Settings(access_log=0)).test_client()
     query = {"q": "c*", **arguments}
     whole = make(searcher, "c*", k=10_000, **arguments).as_dict()["lines"]
