@@ -27,6 +27,7 @@ from esr.enrichment.table_enricher import (
     fit_to_documents,
     load_pieces,
 )
+from esr.errors import EsrError, NotFound
 from esr.index.contract import Index
 from esr.index.questions import StoredTable, Summary, Vectors
 from esr.index.runs.enrichment_run import RunEnd, run_enrichment
@@ -48,6 +49,7 @@ A folder stores the vectors of documents that follow one another in one layer, a
 """
 _PAGE = 6 * RUN
 """Number of documents that are read at once."""
+_REFIT = "esr enrich --only table"
 
 
 class TableReport(Struct):
@@ -74,7 +76,8 @@ def run_table(
     """Fit a table to about `sample` sentences, by default SAMPLE_SHARE of all, and encode all others by it.
 
     `on_start` is called with the name of a step and its number of documents or pieces, `on_progress` with the
-    number done since its last call. Raises UsageError for an encoder that no table can imitate.
+    number done since its last call. Raises UsageError for an encoder that no table can imitate, and EsrError
+    if a load replaces the documents meanwhile, or another run the table.
     """
     started = time.perf_counter()
     chosen = choose_sample(index, settings, sample)
@@ -98,6 +101,7 @@ def run_table(
     with index.enrichment() as enrichment:
         enrichment.store_table(table)
     by_table = TableEnricher(table)
+    _require_stored(index, table)
     report = run_enrichment(
         index,
         by_table,
@@ -105,6 +109,7 @@ def run_table(
         on_start=lambda done, documents: on_start("table", documents - done),
         on_progress=on_progress,
     )
+    _require_stored(index, table)
     return TableReport(
         len(chosen.documents),
         sum(len(document.sentences) for document in chosen.documents),
@@ -113,6 +118,15 @@ def run_table(
         time.perf_counter() - started,
         by_table.table.digest,
     )
+
+
+def _require_stored(index: Index, table: bytes) -> None:
+    """Raise EsrError unless the index has this table: another run may store its own between two steps."""
+    if index.status(StoredTable()) != table:
+        raise EsrError(
+            f"another run has replaced the table of vectors of {index.where} meanwhile: "
+            f"when it has finished, run {_REFIT} again"
+        )
 
 
 def encode_by_table(index: Index) -> int:
@@ -201,6 +215,11 @@ def describe_unknown_pieces(index: Index) -> str | None:
 def _read_vectors(index: Index, documents: Sequence[Document], encoder: str) -> Iterator[Encoded]:
     for page in batched(documents, _PAGE):
         ids = [sentence.id for document in page for sentence in document.sentences]
-        vectors = iter(index.read(ids, Vectors(encoder)))
+        try:
+            vectors = iter(index.read(ids, Vectors(encoder)))
+        except NotFound as error:
+            raise EsrError(
+                f"documents of {index.where} were replaced meanwhile: run {_REFIT} again"
+            ) from error
         for document in page:
             yield document, list(islice(vectors, len(document.sentences)))

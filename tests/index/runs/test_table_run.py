@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from esr.encoders import load_encoder
 from esr.encoders.table import VectorTable
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.enrichment.table_enricher import TableEnricher
-from esr.errors import UsageError
+from esr.errors import EsrError, UsageError
 from esr.folder.write import enrichment as folder_enrichment
 from esr.index.contract import Index
 from esr.index.factory import open_delivery, open_generations
@@ -185,6 +186,52 @@ def test_a_table_by_another_sample_replaces_the_former_one(place: str, settings:
     assert first != second and set(stored(place)[0]) == {"", second}
     with open_searcher(place) as searcher:
         assert VectorTable.from_bytes(searcher.index.status(StoredTable()) or b"").digest == second
+
+
+class Interference:
+    """Calls a function once, when the step `fit` begins or when the table has been stored."""
+
+    def __init__(self, moment: str, work: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+        self._moment, self._work, self._is_done = moment, work, False
+
+        def make(table: bytes) -> TableEnricher:
+            self.reach("stored")
+            return TableEnricher(table)
+
+        monkeypatch.setattr(table_run, "TableEnricher", make)
+
+    def reach(self, moment: str, items: int = 0) -> None:
+        if moment == self._moment and not self._is_done:
+            self._is_done = True
+            self._work()
+
+
+def test_a_run_whose_table_another_replaces_says_so_and_encodes_nothing_by_it(
+    place: str, settings: VectorSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digests: list[str] = []
+
+    def fit_other() -> None:
+        with open_searcher(place) as searcher:
+            digests.append(run_table(searcher.index, settings, sample=2 * SAMPLE).digest)
+
+    other = Interference("stored", fit_other, monkeypatch)
+    with pytest.raises(EsrError, match=r"another run has replaced the table .* run esr enrich --only table"):
+        fit(place, settings, on_start=other.reach)
+    with open_searcher(place) as searcher:
+        table = VectorTable.from_bytes(searcher.index.status(StoredTable()) or b"")
+    assert [table.digest] == digests and set(stored(place)[0]) == {"", table.digest}
+    again = fit(place, settings)
+    assert again != table.digest and set(stored(place)[0]) == {"", again}
+
+
+def test_a_run_says_that_a_load_replaced_its_sample(
+    place: str, settings: VectorSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Interference("fit", lambda: load(place, MORE, if_exists="replace"), monkeypatch)
+    with pytest.raises(EsrError, match="replaced meanwhile: run esr enrich --only table again"):
+        fit(place, settings, on_start=other.reach)
+    assert fit(place, settings) and None not in stored(place, [s.id for d in MORE for s in d.sentences])[0]
 
 
 @pytest.mark.parametrize("step", ["sample", "fit", "table"])
