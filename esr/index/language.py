@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from esr.plans.plan import AllOf, AnyOf, Condition, HasLanguage, HasTerm, Not, any_of
 from esr.text.analyzer_definitions import UNKNOWN_LANGUAGE, language_group
+from esr.text.languages import standardise_language
 
 
 def implies_language(condition: Condition) -> bool:
@@ -50,3 +51,9 @@ def groups_of(languages: Mapping[str | None, int]) -> Collection[str]:
         group = language_group(language)
         documents[group] = documents.get(group, 0) + count
     return sorted(documents, key=lambda group: (-documents[group], group))
+
+
+def find_group(language: str, groups: Collection[str]) -> str:
+    """The group of a language that a query names: `eng` is `en`, unless an older index has `eng` itself."""
+    group = language_group(language)
+    return group if group in groups else language_group(standardise_language(language))

@@ -20,13 +20,13 @@ from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import Filters
 from esr.index.hits import Hit
-from esr.index.language import groups_of, implies_language
+from esr.index.language import find_group, groups_of, implies_language
 from esr.index.questions import Languages, MainEncoder, Records
 from esr.index.view import chosen_language, in_language
 from esr.plans.plan import Condition
 from esr.query.query import ALL_LANGUAGES
 from esr.ranking.second_stage.query_encoder import QueryVector, encode_query
-from esr.text.analyzer_definitions import BY_LANGUAGE, language_group
+from esr.text.analyzer_definitions import BY_LANGUAGE
 
 NEAREST = 100
 """The most sentences of another language that a search finds."""
@@ -51,7 +51,7 @@ def find_groups(index: Index, wanted: Sequence[str]) -> list[str]:
     if ALL_LANGUAGES in wanted:
         named = groups
     else:
-        requested = dict.fromkeys(map(language_group, wanted))
+        requested = dict.fromkeys(find_group(code, groups) for code in wanted)
         if unknown := [group for group in requested if group not in groups]:
             raise UsageError(
                 f"no document of {index.where} is in the language {', '.join(unknown)}: "

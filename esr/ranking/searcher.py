@@ -22,7 +22,7 @@ from esr.index.contract import Index
 from esr.index.factory import Where, open_index, read_where
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
-from esr.index.language import groups_of, language_condition
+from esr.index.language import find_group, groups_of, language_condition
 from esr.index.questions import Features, Languages, TermHolders, TermsWithPrefix
 from esr.index.view import in_language
 from esr.models.adjustments import BUILTIN_FEATURES
@@ -166,7 +166,8 @@ class Searcher:
             parsed = resolve_dates(parsed, last_day)
         language = find_language(self.index, parsed)
         if needs_terms and language.language is None:
-            named = {*map(language_group, _named(parsed))}
+            groups = groups_of(self.index.status(Languages()))
+            named = {find_group(code, groups) for code in _named(parsed)}
             language = QueryLanguage(named.pop()) if len(named) == 1 else language
         index = in_language(self.index, language.language, language.others)
         return Searcher(index, owns_index=False, last_day=last_day)
@@ -347,7 +348,7 @@ def find_language(index: Index, query: ParsedQuery) -> QueryLanguage:
         return QueryLanguage(None)
     languages = index.status(Languages())
     groups = groups_of(languages)
-    named = dict.fromkeys(map(language_group, _named(query)))
+    named = dict.fromkeys(find_group(code, groups) for code in _named(query))
     possible = [group for group in groups if not named or group in named]
     if named and not possible:
         raise UsageError(

@@ -28,6 +28,7 @@ from esr.following.timeline import build_timeline
 from esr.index.factory import open_delivery, open_priors, open_writer
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit
+from esr.index.language import find_group
 from esr.index.questions import ByField, Languages, Parses, Readiness
 from esr.index.runs.enrichment_run import run_enrichment
 from esr.index.view import chosen_language, in_language
@@ -189,7 +190,10 @@ def test_statistics_are_those_of_the_language(whole: Searcher, alone: Searcher) 
         ("北京银行", None, QueryLanguage("zh")),
         ("Merkel", None, QueryLanguage("und", ("zh", "de", "en"))),
         ("Merkel", "de-CH", QueryLanguage("de", ("zh", "und", "en"))),
+        ("Merkel", "deu", QueryLanguage("de", ("zh", "und", "en"))),
         ("language:en Merkel", None, QueryLanguage("en")),
+        ("language:eng Merkel", None, QueryLanguage("en")),
+        ("Merkel", "English", QueryLanguage("en", ("zh", "und", "de"))),
         ("nothing of the kind in any language of this index, I fear", None, QueryLanguage("en")),
         ("gericht*", None, QueryLanguage("de")),
         ("language:de -source:x", None, QueryLanguage(None)),
@@ -200,6 +204,11 @@ def test_a_query_is_in_the_language_that_is_named_or_has_its_words(
 ) -> None:
     found = find_language(whole.index.snapshot(), said_to_be_in(parse(query), said))
     assert (found.language, {*found.others}) == (expected.language, {*expected.others})
+
+
+def test_a_code_of_three_letters_is_that_of_an_older_index_which_has_it() -> None:
+    assert find_group("eng", ["de", "en"]) == "en"
+    assert find_group("eng", ["en", "eng"]) == "eng"
 
 
 def test_a_language_without_documents_is_an_error(whole: Searcher) -> None:

@@ -92,6 +92,7 @@ def test_the_languages_are_mixed_by_how_near_their_sentences_are(searcher: Searc
 def test_only_the_named_languages_are_found(searcher: Searcher) -> None:
     assert {id[:2] for id in ids_of(search(searcher, "de"))} == {"de"}
     assert {id[:2] for id in ids_of(search(searcher, "ar", "en"))} == {"ar", "en"}
+    assert search(searcher, "ara", "English") == search(searcher, "ar", "en")
     assert search(searcher, "en") == search(searcher), "the language of the query alone is the usual search"
 
 
