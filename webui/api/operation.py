@@ -221,7 +221,7 @@ def read_body(schema: Schema) -> dict[str, Any]:
     if not request.is_json:
         raise UnsupportedMediaType("send JSON with the header Content-Type: application/json")
     try:
-        data = json.loads(request.get_data(), parse_constant=_reject_constant)
+        data = json.loads(request.get_data(), parse_constant=_reject_constant, parse_float=_read_float)
     except (ValueError, RecursionError) as error:
         raise RequestError("the body is not valid JSON", None) from error
 
@@ -280,6 +280,12 @@ def _reject_constant(constant: str) -> None:
     raise ValueError(f"JSON has no {constant}")
 
 
+def _read_float(text: str) -> float:
+    """A number with a point or an exponent. JSON Schema accepts 3.0 as an integer, so it becomes 3."""
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
 def search_arguments(body: Mapping[str, Any], settings: Settings) -> Arguments:
     """The arguments of a search in its body, except the ranking."""
     search_fields = {name: value for name, value in body.items() if name not in ("filters", "ranking")}
@@ -297,20 +303,13 @@ def filter_arguments(body: Mapping[str, Any], settings: Settings) -> Arguments:
 
 def _as_arguments(values: Mapping[str, Any], settings: Settings) -> Arguments:
     known = rows("search")
-    texts = {
-        name: [*map(_as_text, v)] if isinstance(v, list) else [_as_text(v)] for name, v in values.items()
-    }
+    texts = {name: [*map(str, v)] if isinstance(v, list) else [str(v)] for name, v in values.items()}
     pairs = [(name, text) for name, texts_of_name in texts.items() for text in texts_of_name if text.strip()]
     arguments: dict[str, list[str]] = {}
     for name, text in rename_former(pairs, settings, known):
         check_text(name, text, getattr(settings, known[name].type.chars))
         arguments.setdefault(name, []).append(text)
     return Arguments(arguments, settings, known)
-
-
-def _as_text(value: Any) -> str:
-    """A JSON value as text in an address. JSON Schema accepts 3.0 as an integer, so it becomes 3."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def read_ranking(call: Call, body: Mapping[str, Any]) -> Ranking:

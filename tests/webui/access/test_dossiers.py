@@ -182,6 +182,22 @@ def test_a_document_that_is_gone_is_withheld_from_those_who_see_a_part(
     assert statuses == [["same", "removed"], ["same", "withheld"]]
 
 
+def test_a_number_without_a_fraction_is_a_whole_number_however_it_is_written(
+    server: Server, app: Flask
+) -> None:
+    owner = callers(server, app)["owner"]
+    id, (item,) = make(owner, "v0.s0")
+    (written,) = post(
+        owner, "/edit", id=id, item=item, judgement=4.0, highlights=[{"start": 0.0, "end": 2.0}]
+    ).get_json()["items"]
+    assert (written["judgement"], written["highlights"][0]["end"]) == (4, 2)
+    assert owner("/api/v1/dossiers/one", id=id).get_json()["items"][0]["item"] == written
+    assert (
+        post(owner, "/edit", id=id, item=item, judgement=5, base=float(written["version"])).status_code == 200
+    )
+    assert post(owner, "/edit", id=id, item=item, judgement=4.5).status_code == 400
+
+
 def test_bodies_that_no_database_stores_and_a_desk_that_is_broken_are_told(
     server: Server, app: Flask, locations: dict[str, str]
 ) -> None:
