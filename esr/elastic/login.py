@@ -123,11 +123,17 @@ DISK_FULL = "flood-stage"
 
 The index stays blocked for at least a minute, so retries do not help.
 """
+LEFT_BLOCK_MINUTES = 15
+"""Minutes after which the write block of a delivery on another machine counts as left behind."""
 _FREE_SPACE = "free space or add a node; the block then ends by itself"
 _ADVICE = {
     DISK_FULL: f"its disk is full: {_FREE_SPACE}",
     "read-only": "it was set read-only: remove its setting …blocks.read_only",
-    "index write (api)": "writes to it were blocked: remove its setting index.blocks.write",
+    "index write (api)": (
+        "writes to it were blocked: remove its setting index.blocks.write if you have set it. A delivery "
+        "blocks it for seconds while it copies it: try again. If that was killed, the next enrichment or "
+        f"delivery on its machine ends the block, or on any machine after {LEFT_BLOCK_MINUTES} minutes"
+    ),
     "failed to parse field": "if the field does not have esr's type, see which other index template matches",
     "unauthorized for": "the login lacks a privilege: esr roles prints what each role needs",
 }

@@ -13,6 +13,7 @@ import pytest
 from esr.elastic import documents
 from esr.elastic.cluster import Cluster
 from esr.elastic.connection import REQUEST_TIMEOUT, SEARCH_TIMEOUT
+from esr.elastic.login import with_advice
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.index.contract import read_document
 from esr.index.factory import open_writer
@@ -79,6 +80,12 @@ def test_a_search_that_runs_out_of_time_in_a_script_is_not_a_bad_request() -> No
         cluster = Cluster(where)
         with pytest.raises(EngineUnreachable, match="did not answer in time"), cluster.translate_errors():
             cluster.client.search(index="news")
+
+
+def test_a_blocked_index_says_who_may_have_blocked_it_and_until_when() -> None:
+    advice = with_advice("index [news-1] blocked by: [FORBIDDEN/8/index write (api)];")
+    assert "remove its setting index.blocks.write if you have set it" in advice
+    assert "A delivery blocks it for seconds" in advice and advice.endswith("after 15 minutes")
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,12 @@ from typing import Any
 
 from esr.elastic.cluster import Cluster
 from esr.elastic.location import DOCUMENTS, belongs_to, sentences_index
+from esr.elastic.login import LEFT_BLOCK_MINUTES
 from esr.elastic.meta import Load
 from esr.elastic.write.load_owner import LoadOwner, this_process
 
 WRITE_BLOCK = "index.blocks.write"
 _NOTE = "blocked"
-_LONGEST = 900.0
-"""Seconds after which a block of a process on another machine counts as left behind."""
 
 
 @contextmanager
@@ -72,7 +71,7 @@ def _has_ended(note: Mapping[str, Any]) -> bool:
     owner = LoadOwner.parse(note["by"])
     if owner.is_near:
         return note["by"] == this_process() or not owner.is_running
-    return bool(time.time() - note["since"] > _LONGEST)
+    return bool(time.time() - note["since"] > 60 * LEFT_BLOCK_MINUTES)
 
 
 def _lift(cluster: Cluster, documents_index: str, names: Iterable[str]) -> None:
