@@ -29,6 +29,15 @@ def shorten_title(title: str, most: int = TITLE_CHARS) -> str:
     return title[: blank if blank > 0 else most - 1] + "…"
 
 
+def remove_non_xml(text: str) -> str:
+    """The text without the characters that XML cannot contain."""
+    return "".join(c for c in text if c in "\t\n\r" or _is_xml(ord(c)))
+
+
+def _is_xml(code: int) -> bool:
+    return 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or code >= 0x10000
+
+
 def list_examples(items: Sequence[str], most: int = 5) -> str:
     """The first `most` items, and an ellipsis if there are more."""
     return ", ".join(items[:most]) + (", …" if len(items) > most else "")

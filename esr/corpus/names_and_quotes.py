@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
-from unicodedata import category
 
 import numpy as np
 from msgspec import Struct, structs, to_builtins
@@ -58,6 +57,7 @@ from esr.plugin.provisional import (
     name_of,
     parse_name_filter,
     questions,
+    remove_non_xml,
     require_record,
     resolve_speaker,
     to_columns,
@@ -164,7 +164,7 @@ class NameNetwork(Struct, frozen=True):
         def add(kind: str, ends: dict[str, str], values: Mapping[str, object]) -> None:
             element = SubElement(graph, kind, ends)
             for key, value in values.items():
-                SubElement(element, "data", key=key).text = _printable(str(value))
+                SubElement(element, "data", key=key).text = remove_non_xml(str(value))
 
         ids = {name.key: f"n{number}" for number, name in enumerate(self.names)}
         for name in self.names:
@@ -331,11 +331,6 @@ def build_network(selection: Selection, names: Sequence[ListedName], *, least: i
                 dice = float(log_dice(together, counts[name.key], counts[other]))
                 edges.append(Edge(name.key, other, together, dice))
     return NameNetwork(names, sorted(edges, key=lambda edge: (-edge.sentences, edge.one, edge.other)))
-
-
-def _printable(text: str) -> str:
-    """The text without control characters, which XML cannot contain. Invisible signs, as in Persian, stay."""
-    return "".join(c if c.isprintable() or category(c) == "Cf" else " " for c in text)
 
 
 # Quotations

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from unicodedata import category
 
 from msgspec import Struct, structs
 
 from esr.plugin import UsageError
-from esr.plugin.provisional import Filters, Searcher, questions
+from esr.plugin.provisional import Filters, Searcher, questions, remove_non_xml
 
 
 class Taking(Struct, frozen=True):
@@ -47,17 +46,12 @@ class Reuse(Struct, frozen=True):
         ids = {source: f"n{number}" for number, source in enumerate(sources)}
         for source, id in ids.items():
             node = SubElement(graph, "node", id=id)
-            SubElement(node, "data", key="label").text = _remove_controls(source)
+            SubElement(node, "data", key="label").text = remove_non_xml(source)
         for pair in self.pairs:
             edge = SubElement(graph, "edge", source=ids[pair.taker], target=ids[pair.origin])
             SubElement(edge, "data", key="weight").text = str(pair.sentences)
         indent(root, " ")
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
-
-
-def _remove_controls(text: str) -> str:
-    """The text without what XML cannot contain. Invisible signs, as in Persian, stay."""
-    return "".join(c for c in text if c.isprintable() or category(c) == "Cf")
 
 
 _GRAPHML_KEYS: Mapping[str, tuple[str, str]] = {"label": ("node", "string"), "weight": ("edge", "int")}

@@ -189,7 +189,7 @@ if TYPE_CHECKING:
     )
     from esr.topics.topic import TITLE, Topic, split_fields
     from esr.topics.topic_files import read_topic_kinds, read_topics
-    from esr.wording import align_columns, count, flatten_row, list_examples, table_lines
+    from esr.wording import align_columns, count, flatten_row, list_examples, remove_non_xml, table_lines
     from esr.worker_processes import SPAWN, open_pools, translate_death
 
 
@@ -419,6 +419,7 @@ __all__ = [
     "redact",
     "relative_to_best",
     "remove_duplicates",
+    "remove_non_xml",
     "require",
     "require_record",
     "resolve_speaker",
@@ -546,7 +547,7 @@ _MODULES = {
     "esr.topics.topic_files": "read_topic_kinds read_topics",
     "esr.threads": "Repeated take_turns",
     "esr.worker_processes": "SPAWN open_pools translate_death",
-    "esr.wording": "align_columns count flatten_row list_examples table_lines",
+    "esr.wording": "align_columns count flatten_row list_examples remove_non_xml table_lines",
 }
 """The names by module. A module is imported when one of its names is first used."""
 

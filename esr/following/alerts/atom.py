@@ -15,7 +15,7 @@ from esr.index.hits import SentenceRecord
 from esr.stdlib import hash64
 from esr.text.attributes import value_key
 from esr.text.dates import normalise_date, parse_date_start
-from esr.wording import shorten_title
+from esr.wording import remove_non_xml, shorten_title
 
 ATOM = "http://www.w3.org/2005/Atom"
 MEDIA_TYPE = "application/atom+xml"
@@ -60,7 +60,7 @@ def render_feed(
 def _add_entry(root: ElementTree.Element, urn: str, record: SentenceRecord, address: str | None) -> None:
     entry = ElementTree.SubElement(root, f"{{{ATOM}}}entry")
     if record.language:
-        entry.set(_XML, _clean(record.language))
+        entry.set(_XML, remove_non_xml(record.language))
     moment = _atom_moment(record)
     _add(entry, "id", urn)
     _add(entry, "title", shorten_title(record.title or record.document_id))
@@ -74,20 +74,13 @@ def _add_entry(root: ElementTree.Element, urn: str, record: SentenceRecord, addr
 
 
 def _add(parent: ElementTree.Element, name: str, text: str) -> None:
-    ElementTree.SubElement(parent, f"{{{ATOM}}}{name}").text = _clean(text)
-
-
-def _clean(text: str) -> str:
-    """Remove the characters that XML cannot contain."""
-    return "".join(c for c in text if c in "\t\n\r" or _is_xml(ord(c)))
-
-
-def _is_xml(code: int) -> bool:
-    return 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or code >= 0x10000
+    ElementTree.SubElement(parent, f"{{{ATOM}}}{name}").text = remove_non_xml(text)
 
 
 def _link(parent: ElementTree.Element, rel: str, address: str, type: str) -> None:
-    ElementTree.SubElement(parent, f"{{{ATOM}}}link", {"rel": rel, "href": _clean(address), "type": type})
+    ElementTree.SubElement(
+        parent, f"{{{ATOM}}}link", {"rel": rel, "href": remove_non_xml(address), "type": type}
+    )
 
 
 def _atom_moment(record: SentenceRecord) -> str:
