@@ -92,7 +92,8 @@ class CircuitBreaker:
         self._lock = threading.Lock()
         self._failures = 0
         self._retry_at = 0.0
-        self._is_trying = False
+        self._trying = 0
+        """The thread of the request that tries the engine, 0 for none."""
         self._message = ""
 
     def raise_if_open(self) -> None:
@@ -107,26 +108,29 @@ class CircuitBreaker:
         """
         with self._lock:
             self.raise_if_open()
-            self._retry_at = self._clock() + self._deadline
-            self._is_trying = True
+            if self._failures >= FAILURES:
+                self._retry_at = self._clock() + self._deadline
+                self._trying = threading.get_ident()
 
     def record_failure(self, error: EngineUnreachable) -> None:
+        """Count a failure. While a request tries the engine, those of older requests change nothing."""
         with self._lock:
             self._failures += 1
-            self._retry_at = self._clock() + PAUSE
-            self._is_trying = False
-            self._message = str(error)
+            if self._trying in (0, threading.get_ident()):
+                self._retry_at = self._clock() + PAUSE
+                self._trying = 0
+                self._message = str(error)
 
     def record_success(self) -> None:
         with self._lock:
             self._failures = 0
-            self._is_trying = False
+            self._trying = 0
 
     def end(self) -> None:
-        """End a request. If it neither failed nor succeeded, the next one may try at once."""
+        """End a request. If it tried the engine without failing or succeeding, the next may at once."""
         with self._lock:
-            if self._is_trying:
-                self._is_trying = False
+            if self._trying == threading.get_ident():
+                self._trying = 0
                 self._retry_at = self._clock()
 
 

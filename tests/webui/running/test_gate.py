@@ -215,6 +215,24 @@ def test_a_request_that_never_asked_leaves_the_try_to_the_next(broken: CircuitBr
         broken.begin()
 
 
+@pytest.mark.parametrize("ending", ["end", "record_failure"])
+def test_what_an_older_request_does_admits_no_second_try(clock: Clock, ending: str) -> None:
+    breaker = CircuitBreaker(10.0, clock)
+    with ThreadPoolExecutor(1) as older:
+        older.submit(breaker.begin).result()
+        for _ in range(FAILURES):
+            breaker.record_failure(GONE)
+        clock.now = PAUSE
+        breaker.begin()
+        older.submit(getattr(breaker, ending), *[GONE][: ending == "record_failure"]).result()
+    clock.now += PAUSE
+    with pytest.raises(EngineUnreachable):
+        breaker.begin()
+    breaker.record_failure(GONE)
+    clock.now += PAUSE
+    breaker.begin()
+
+
 def test_an_answer_closes_the_breaker(broken: CircuitBreaker, clock: Clock) -> None:
     clock.now = PAUSE
     broken.begin()
