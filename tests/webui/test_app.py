@@ -91,6 +91,15 @@ def test_the_first_page_works_without_the_engine(client: FlaskClient, index: Fak
     assert "inside" not in page.text
 
 
+def test_another_try_leads_to_the_same_page_below_the_prefix_of_a_proxy(index: FakeIndex) -> None:
+    client = create_app(Searcher(index), Settings(access_log=0, proxies=1)).test_client()
+    index.error = EngineUnreachable("down")
+    headers = {"X-Forwarded-Prefix": "/news"}
+    assert '<a href="/news/search?q=storm">Try again' in client.get("/search?q=storm", headers=headers).text
+    sent = client.post("/check", data={"text": "“the storm took it”"}, headers={"Accept": "text/html"})
+    assert sent.status_code == 503 and "Try again</a>" not in sent.text
+
+
 @pytest.mark.slow
 def test_a_result_has_the_sentence_its_neighbours_and_its_source(client: FlaskClient) -> None:
     html = client.get("/search?q=storm").text

@@ -30,6 +30,7 @@ from esr.evidence.draft_check import (
 from esr.evidence.quotation_check import Appearance
 from esr.evidence.quotation_matches import Verdict
 from esr.following.timeline import INTERVALS
+from esr.index.copies import Appearance as CopyAppearance
 from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord
 from esr.index.questions import PeriodContent
@@ -118,6 +119,20 @@ _LISTED: dict[str, Schema] = {
     "matches": {
         **array(having(start=described(WHOLE, "in code points of the text"), end=WHOLE)),
         "description": "where words of the query stand in the text",
+    },
+    "copies": {
+        "anyOf": [
+            having(
+                text=described(_TEXT, "the note of the page"),
+                documents=described(WHOLE, "documents that have it, with its own"),
+                sources=described(TEXTS, "their sources"),
+                first=described(
+                    having(**describe_fields(CopyAppearance, without=("position",))), "the oldest by date"
+                ),
+            ),
+            {"type": "null"},
+        ],
+        "description": "where it also stands; null without copies in other documents",
     },
     "metadata": {
         "type": "object",

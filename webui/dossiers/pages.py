@@ -166,6 +166,7 @@ class DossierPages:
 
     def _describe(self, dossier: Dossier, readings: Sequence[Reading]) -> dict[str, Any]:
         order, tag = request.args.get("order") or "hand", request.args.get("tag", "")
+        usual = {"order": order, "tag": tag, "version": request.args.get("version")}
         shown = order_readings(choose_readings(readings, tag), order)
         first = _read_first(len(shown))
         items = [reading.item for reading in readings if reading.item]
@@ -184,7 +185,7 @@ class DossierPages:
             "formats": FORMATS.values(),
             "styles": CITATION_STYLES,
             "style": DEFAULT_STYLE,
-            "address": lambda **changes: self._address(dossier, **{"order": order, "tag": tag, **changes}),
+            "address": lambda **changes: self._address(dossier, **usual | changes),
         }
 
     def _address(self, dossier: Dossier, endpoint: str = "dossier", **values: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -75,9 +76,8 @@ def find_highlights(text: str, words: Sequence[str], present: Sequence[Highlight
         if part in known:
             marks.append(known[part])
             continue
-        start = text.find(part)
-        start = start if start >= 0 else text.lower().find(part.lower())
-        if start < 0:
+        place = re.search(re.escape(part), text) or re.search(re.escape(part), text, re.IGNORECASE)
+        if place is None:
             raise ValueError(part)
-        marks.append(Highlight(start, start + len(part)))
+        marks.append(Highlight(*place.span()))
     return tuple(marks)

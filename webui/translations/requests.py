@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
-from flask import Flask, request
+from flask import Flask, current_app, request
 from markupsafe import Markup, escape
 from werkzeug.exceptions import NotFound
 from werkzeug.utils import redirect
@@ -220,7 +220,12 @@ def list_languages() -> list[Language]:
 
 
 def current_address() -> str:
-    """The address of the page, to which the menu returns; without its arguments if it is very long."""
+    """The address of the page, to which the menu returns; without its arguments if it is very long.
+
+    It is the first page's where only a form leads to the page.
+    """
+    if request.method == "POST" and not current_app.url_map.bind("").test(request.path, "GET"):
+        return request.script_root + "/"
     query = request.query_string.decode("ascii", "replace")
     has_query = 0 < len(query) <= _ADDRESS_BYTES
     return f"{_quoted_path()}?{query}" if has_query else _quoted_path()

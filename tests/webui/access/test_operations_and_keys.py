@@ -556,6 +556,16 @@ def test_mistakes_in_a_new_grant_are_told_at_once(server: Server, monkeypatch: p
     assert code == 0 and "note: nothing here says whether 'newz' is served" in message
 
 
+def test_only_who_sees_a_whole_index_is_told_that_nobody_looked_for_copies(
+    server: Server, locations: Mapping[str, str]
+) -> None:
+    keys = [server.add("all"), server.add("part", "--filter", 'source:"Sports Post"')]
+    client = server.app(locations).test_client()
+    pages = [Caller(client, key)("/collection") for key in keys]
+    assert ["copies were not looked for" in page.text for page in pages] == [True, False]
+    assert [page.status_code for page in pages] == [200, 200]
+
+
 def test_mistakes_are_reported_before_the_server_starts(server: Server, tmp_path: Path) -> None:
     server.add("a", "--index", "news")
     access, secret, short = str(server.file), server.secret(), server.secret("short", "x")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -278,7 +279,11 @@ def test_a_deleted_dossier_and_an_earlier_state_can_be_restored(ana: Person) -> 
     path = ana.make("Storms", "v0.s0", "v1.s1")
     before = items_of(ana.open(path))
     ana.send(path, do="remove", item=before[0])
-    assert items_of(ana.open(f"{path}&version=1")) == before
+    earlier = ana.open(f"{path}&version=1")
+    assert items_of(earlier) == before
+    (by_date,) = re.findall(r'href="([^"]*order=date[^"]*)"', unescape(earlier.get_data(as_text=True)))
+    assert items_of(ana.open(by_date)) == before, "of the same state"
+    assert f'href="{path}">Show it as it is now' in unescape(earlier.get_data(as_text=True))
     ana.send(path, do="restore", version="1")
     assert items_of(ana.open(path)) == before
     assert "deleted" in text_of(ana.send(path, do="delete"))

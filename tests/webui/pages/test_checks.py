@@ -12,11 +12,12 @@ import pytest
 from flask.testing import FlaskClient
 
 from esr.evidence.contrast import Contrast, Rule
-from esr.ranking.searcher import open_searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.support.elasticsearch import load
 from tests.support.quoted_corpus import make_documents
 from webui.app import create_app
 from webui.pages.claims import use_contrast
+from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
 
 EXACT, NEAR = "an historic moment from which there can be no turning back", "the House rose for dinner"
@@ -115,6 +116,19 @@ def test_the_api_answers_an_address_and_a_body_alike_with_permalinks(client: Fla
     address = urlsplit(first["permalink"])
     assert client.get(f"{address.path}?{address.query}").location.endswith("/document?id=bbc#s1")
     assert unknown["first"] is None and unknown["nearest"][0]["permalink"]
+
+
+def test_the_links_of_a_check_lead_into_its_index(folder: str) -> None:
+    with open_searcher(folder) as searcher:
+
+        def use() -> Searcher:
+            return Searcher(searcher.index, owns_index=False)
+
+        served = ServedIndexes({"first": use, "second": use}, Settings())
+        client = create_app(served, Settings(access_log=0)).test_client()
+        page = unescape(client.get("/check", query_string={"text": EXACT, "index": "second"}).text)
+    cited = re.findall(r'href="(/sentence[?.][^"]*)"', page)
+    assert len(cited) > 1 and all("index=second" in address for address in cited), cited
 
 
 def test_a_draft_is_checked_from_the_form_a_file_and_the_api(client: FlaskClient) -> None:

@@ -80,6 +80,11 @@ def test_the_api_and_files_have_the_copies_that_are_asked_for(copies: FlaskClien
             "source": "Northern Wire",
         },
     }
+    schemas = read_json(copies, "/api/v1/openapi.json")["components"]["schemas"]
+    for name in ("ListedHit", "ChosenHit"):
+        (note, _null) = schemas[name]["properties"]["copies"]["anyOf"]
+        assert note["properties"].keys() == by_id["undated.s0"].keys()
+        assert note["properties"]["first"]["properties"].keys() == by_id["undated.s0"]["first"].keys()
     assert "copies" not in read_json(copies, f"/api/v1/search?{Q}")["hits"][0]
     rows = read_table(copies, f"/search.csv?{Q}&fold=no&fields=sentence_id,copies")
     assert {row["sentence_id"]: row["copies"] for row in rows}["undated.s0"] == NOTE

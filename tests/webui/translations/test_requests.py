@@ -64,6 +64,16 @@ def test_the_menu_returns_to_the_page_in_the_language(client: FlaskClient) -> No
     assert client.post(menu[1], data={"lang": "xx"}).status_code == 404
 
 
+def test_the_menu_of_a_page_that_only_a_form_leads_to_returns_to_the_first_page(client: FlaskClient) -> None:
+    for path, back in (
+        ("/save/clippings", "/"),
+        ("/dossiers", "/dossiers"),
+        ("/save?id=a", "/save%3Fid%3Da"),
+    ):
+        html = client.post(path, headers={"Accept": "text/html"}).text
+        assert f'action="/language?next={back}"' in html
+
+
 def test_a_choice_never_leads_to_another_host(client: FlaskClient) -> None:
     for path in ("//example.org/?lang=de", "/%2Fexample.org?lang=de", "/\\example.org?lang=de"):
         location = client.get(path).location
