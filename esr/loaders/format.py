@@ -72,6 +72,10 @@ class Malformed(NamedTuple):
     id: str | None = None
 
 
+LONG_NUMBER = "a number has too many digits, shorten it"
+"""The problem of a number that Python refuses to write: it has more than 4,300 digits."""
+
+
 class Skipped(NamedTuple):
     """A document that must not be loaded, by its publisher. `reason` is for example "under embargo".
 

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from esr.errors import InputError
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, read_lines, too_long_error
 from esr.loaders.fields import is_in_field
-from esr.loaders.format import Malformed, ReadResult, Record, Remark, Source, loads
+from esr.loaders.format import LONG_NUMBER, Malformed, ReadResult, Record, Remark, Source, loads
 
 _NAMES = frozenset(
     (
@@ -159,7 +159,7 @@ def describe_invalid_value(error: RecursionError | ValueError) -> str:
         return "the JSON is nested too deeply for a document: flatten it"
     if isinstance(error, _InvalidConstant):
         return f"broken JSON: {error} is not a JSON number, leave it out"
-    return "broken JSON: a number has too many digits, shorten it"  # Python's limit is 4,300
+    return f"broken JSON: {LONG_NUMBER}"
 
 
 _BLANKS = re.compile(r"[ \t\r\n]*")

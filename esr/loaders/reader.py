@@ -59,6 +59,7 @@ from esr.loaders.files import (
 )
 from esr.loaders.format import (
     FORMATS,
+    LONG_NUMBER,
     UNDECLARED,
     Format,
     Malformed,
@@ -572,8 +573,11 @@ def read_rows(rows: Any, options: ReadOptions) -> Iterator[Located]:
             if fields is None:
                 problem = f"not a row: a row is a mapping or an object with fields, not {type(row).__name__}"
                 yield Malformed(where, problem)
-            else:
+                continue
+            try:
                 yield Record(where, {str(name): to_plain(value) for name, value in fields.items()})
+            except _LongNumber:
+                yield Malformed(where, LONG_NUMBER)
 
     format = Format(_NAME, "rows of a program", (), lambda head: False, read, any_names=True)
     reader = open_reader(AUTO, options)
@@ -618,9 +622,19 @@ def _to_mapping(row: Any) -> Mapping[str, Any] | None:
     return None
 
 
+class _LongNumber(ValueError):
+    """A number with more digits than Python writes."""
+
+
 def to_plain(value: Any) -> Any:
-    """A value as in JSON Lines. Times become ISO 8601; missing values of tables become None."""
+    """A value as in JSON Lines. Times become ISO 8601; missing values of tables become None.
+
+    Raises _LongNumber.
+    """
     if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, int):
+        _check_digits(value)
         return value
     if isinstance(value, float):
         return None if isnan(value) else float(value)
@@ -639,4 +653,11 @@ def to_plain(value: Any) -> Any:
     if is_dataclass(value) or isinstance(value, msgspec.Struct):
         return to_plain(_to_mapping(value))
     # Comparisons with pandas' NA return NA.
-    return value if isinstance(value, int) else None if type(value).__name__ == "NAType" else str(value)
+    return None if type(value).__name__ == "NAType" else str(value)
+
+
+def _check_digits(number: int) -> None:
+    try:
+        str(number)
+    except ValueError:
+        raise _LongNumber from None

@@ -265,6 +265,8 @@ def test_documents_of_an_index_are_rows_of_another(tmp_path: Path) -> None:
             [{"id": "x", "text": "A."}, 7],
             "rows:2: not a row: a row is a mapping or an object",
         ),
+        ([{"id": 10**5000, "text": "A."}], "rows:1: a number has too many digits"),
+        ([{"id": "x", "text": "A.", "counts": [10**5000]}], "rows:1: a number has too many digits"),
         ({"id": "x"}, "or a generator of rows, not dict"),
         (7, "not int; files are read by esr.load"),
     ],
