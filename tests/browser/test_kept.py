@@ -71,10 +71,12 @@ def test_a_saved_search_counts_what_is_new_since_its_last_visit(
     assert stored(page, "searches") == []
 
 
-def test_evidence_is_no_search_to_save(opens: Opens) -> None:
-    page = opens(PAGES["evidence"])
-    expect(page.get_by_role("link", name="Saved", exact=True)).to_be_visible()
-    assert page.locator(".saving").count() == 0
+def test_what_is_of_one_claim_sentence_or_name_is_no_search_to_save(opens: Opens) -> None:
+    similar, name = "/similar?id=earthquake-relief.s0&q=relief", "/name?name=China&q=relief"
+    for path in (PAGES["evidence"], similar, name):
+        page = opens(path)
+        expect(page.get_by_role("link", name="Saved", exact=True)).to_be_visible()
+        assert page.locator(".saving").count() == 0, path
 
 
 def test_a_search_saved_on_a_view_of_it_is_that_for_its_sentences(opens: Opens) -> None:
@@ -212,6 +214,26 @@ def test_clippings_keep_notes_and_tags_and_export_as_citations(
     follow(page.locator(".told a"))
     expect(clips(page)).to_have_count(3)
     assert "/document?id=" in (clips(page).last.locator("a.open").get_attribute("href") or "")
+
+
+def test_no_clipping_is_made_of_a_sentence_that_its_article_has_no_longer(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}&passages=no")
+    sentence = page.locator("#hit-1 article").get_attribute("data-sentence-id")
+    sentences: list[dict[str, str | None]] = []
+    page.route(
+        "**/api/v1/document?*",
+        lambda route: route.fulfill(json={"id": "changed", "sentences": sentences}),
+    )
+    for other in ([], [{"id": sentence, "text": "Another sentence has its number now."}]):
+        sentences += other
+        page.locator("#hit-1 article").hover()
+        page.locator("#hit-1 .clip").click()
+        expect(page.locator(".told")).to_have_text(
+            "The article has changed since this page was loaded: load the page again."
+        )
+        assert stored(page, "clippings") == []
+        expect(page.locator("#hit-1 .clip")).to_have_text("Save")
+        page.evaluate("document.querySelector('.told').replaceChildren()")
 
 
 def test_two_rankings_are_judged_without_showing_which_is_which(

@@ -45,7 +45,17 @@
     for (const each of document.querySelectorAll(PLACES)) if (idOf(each) === id) label(each);
   }
 
-  /* The sentence with the facts of its article, and its permanent link or else its address in the article. */
+  /* The text of the sentence as the page shows it, without its links and buttons. */
+  function shownAt(place) {
+    const shown = (place.querySelector(".sentence:not(.also)") ?? place).cloneNode(true);
+    for (const each of shown.querySelectorAll("a, button")) each.remove();
+    return shown.textContent;
+  }
+
+  const lettersOf = (text) => text.replace(/[^\p{L}\p{N}]+/gu, "");
+
+  /* The sentence with the facts of its article, and its permanent link or else its address in the article. An article
+     that was loaded again may have another sentence of this id, or none. */
   async function read(place, id) {
     const opens = (place.closest("li") ?? place.closest(".reader") ?? place).querySelector("a.open, h2 a");
     const address = new URL(opens?.href ?? location.href);
@@ -53,7 +63,10 @@
     const wanted = new URLSearchParams({ id: address.searchParams.get("id"), ...(index && { index }) });
     const it = await (await kept.fetchText(`${kept.addresses.document}?${wanted}`)).json();
     const position = it.sentences.findIndex((sentence) => sentence.id === id);
-    const { text } = it.sentences[position];
+    const text = it.sentences[position]?.text;
+    if (text === undefined || lettersOf(text) !== lettersOf(shownAt(place))) {
+      throw new Error(_("The article has changed since this page was loaded: load the page again."));
+    }
     const { title, date, source, url, language, authors } = it;
     const first = it.sentences[0].text;
     const heading = title ?? (first.length > 80 ? first.slice(0, 80).replace(/ \S*$/, " …") : first);

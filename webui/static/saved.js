@@ -94,7 +94,7 @@
   const all = kept.link(_("Saved"), saved);
   all.className = "how";
   document.querySelector(".top .search")?.append(all);
-  if (toolbar && query && !document.querySelector(".sides, .evidence")) offer();
+  if (toolbar && query && !document.querySelector(".sides, body:is(.evidence, .like, .name-page)")) offer();
 
   /* On the first page */
 

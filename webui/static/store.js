@@ -105,7 +105,7 @@ const kept = (() => {
   }
 
   if (!works && document.body.matches(".saved, .judge")) {
-    document.querySelector("main").append(element("p", "notice", "This browser keeps nothing: allow this site to store data."));
+    document.querySelector("main").append(element("p", "notice", _("This browser keeps nothing: allow this site to store data.")));
   }
 
   return { addresses, works, read, change, onChange, element, button, link, tell, download, copy, fetchText, once };
