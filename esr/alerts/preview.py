@@ -16,10 +16,10 @@ from esr.alerts.choices import PREVIEW_DAYS
 from esr.alerts.matching import Match, count_days, run_search
 from esr.alerts.usual import judge_day
 from esr.index.contract import Index
-from esr.index.filters import DAY, NO_FILTERS
+from esr.index.filters import NO_FILTERS
 from esr.index.hits import SentenceRecord
 from esr.index.questions import ByDay, Records
-from esr.text.dates import normalise_date, parse_date_start
+from esr.text.dates import DAY, normalise_date, parse_date_start
 
 EXAMPLES = 10
 _HUNDREDTHS = range(30, 96)

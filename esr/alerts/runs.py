@@ -28,13 +28,12 @@ from esr.dossiers.saved_searches import SavedSearches
 from esr.errors import EsrError, InputError, UsageError
 from esr.following.alerts.atom import text_digest
 from esr.index.contract import Index
-from esr.index.filters import DAY
 from esr.index.hits import Hit, SentenceRecord
 from esr.index.questions import DocumentMarks, Records, Summary
 from esr.ranking.answers import hit_dict
 from esr.ranking.searcher import open_searcher
 from esr.stdlib import batched
-from esr.text.dates import normalise_date, parse_date_start
+from esr.text.dates import DAY, normalise_date, parse_date_start
 from esr.text.document import Document
 from esr.text.sentence_enrichment import QUOTES, VECTORS
 from esr.text.validate import checksum

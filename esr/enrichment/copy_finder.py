@@ -16,6 +16,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from esr.enrichment.copy_wording import Integers, Mask, Wording, measure_copy, read_wordings
+from esr.text.dates import DAY
 
 COPIES_VERSION = 3
 """Version of these rules. Raise it when they change."""
@@ -34,8 +35,6 @@ _RAREST = 8
 """Most of the rarest terms of a sentence by which candidates are found."""
 _LONG_RUN, _NEXT = 32, 4
 """In a run of more than so many sentences with the same two rare terms, only the next few are compared."""
-_DAY = 24 * 60 * 60 * 1000
-"""Milliseconds."""
 _BATCH = 1 << 22
 """Approximate number of pairs of terms, and of terms of compared sentences, that are held at once."""
 NO_GROUP, UNKNOWN = 0, -1
@@ -202,7 +201,7 @@ class _CopyFinder:
     def _read_wordings(self, rows: Integers) -> dict[int, Wording]:
         numbers = self._order[rows]
         document = self._given.document[numbers]
-        day = self._given.date[document] // _DAY
+        day = self._given.date[document] // DAY
         texts = self._given.read_texts(numbers)
         return dict(zip(rows.tolist(), read_wordings(texts, document, day), strict=True))
 

@@ -21,13 +21,14 @@ from msgspec.structs import replace
 
 from esr.errors import UsageError
 from esr.following.central_sentence import find_central
-from esr.index.filters import DAY, Filters
+from esr.index.filters import Filters
 from esr.index.hits import Hit
 from esr.index.questions import ByDay, DayCounts
 from esr.index.view import unite_languages
 from esr.ranking.answers import hit_dict, require_record
 from esr.ranking.prepared_query import PreparedQuery
 from esr.tables import Table, to_columns
+from esr.text.dates import DAY
 
 Interval = Literal["day", "week", "month", "year"]
 INTERVALS: tuple[Interval, ...] = get_args(Interval)

@@ -68,8 +68,6 @@ and the names in the sentence by type.
 Keys of the metadata can be counted too: `meta.desk`.
 """
 
-DAY = 86_400_000
-"""Milliseconds per day."""
 Moment = int | str | date
 """An ISO 8601 date such as "2024-01", a date or datetime, a year such as 2024, or milliseconds since 1970; in
 UTC by default."""
@@ -86,9 +84,10 @@ class Filters(Struct, frozen=True):
     `attributes`. Sources and attributes may be written in any case. An entity is `person:Barack Obama`, or
     `Barack Obama` for any type; the sentence itself must contain a form of that name.
 
-    All values may be given as people write them: dates as `Moment`, which includes the whole month or day;
-    one value in place of several; attributes as a mapping such as `{"author": "Ann Lee", "meta.desk":
-    "Berlin"}`. Raises UsageError for anything else.
+    All values may be given as people write them: dates as `Moment`, which includes the whole month or day,
+    except that a number is milliseconds, also 2024, since these filters are made of moments; one value in
+    place of several; attributes as a mapping such as `{"author": "Ann Lee", "meta.desk": "Berlin"}`. Raises
+    UsageError for anything else.
     """
 
     date_from: int | None = None

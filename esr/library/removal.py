@@ -11,7 +11,7 @@ from esr.index.filters import NO_FILTERS, Filters
 from esr.index.questions import ByDocument, DocumentsBefore
 from esr.query import parse
 from esr.ranking.searcher import Searcher
-from esr.text.dates import parse_date_start
+from esr.text.dates import DAY, parse_date_start
 
 
 class Selection(NamedTuple):
@@ -26,9 +26,6 @@ class Selection(NamedTuple):
     before: int | None
 
 
-_DAY = 86_400_000
-
-
 def parse_before(text: str) -> int:
     """The beginning of a date that has begun. Raises UsageError for anything else.
 
@@ -38,7 +35,7 @@ def parse_before(text: str) -> int:
         moment = parse_date_start(text)
     except ValueError:
         raise UsageError(f"before must be a date such as 2017-02-28, not {text!r}") from None
-    if moment > time.time() * 1000 + _DAY:  # it may be tomorrow in UTC where today has not ended
+    if moment > time.time() * 1000 + DAY:  # it may be tomorrow in UTC where today has not ended
         raise UsageError(
             f"before must be a date that has begun, not {text}: all documents to come would be removed too. "
             f"To remove by a later date, give a query such as before:{text}"

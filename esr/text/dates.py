@@ -17,6 +17,8 @@ else:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _DAY = timedelta(days=1)
+DAY = _DAY // _MILLISECOND
+"""Milliseconds per day."""
 
 _YEAR = compile_lazily(r"\d{4}", re.ASCII)
 _MONTH = compile_lazily(r"(\d{4})-(\d{2})", re.ASCII)
@@ -120,7 +122,7 @@ def _parse_period(text: str) -> tuple[int, int]:
             return start, start
         first, last = _parse_days(text)
         # `last` may be 9999-12-31, the last day of datetime: compute its end from its start.
-        return _midnight(first), _midnight(last) + _DAY // _MILLISECOND - 1
+        return _midnight(first), _midnight(last) + DAY - 1
     except (ValueError, OverflowError):
         raise ValueError(
             f"{text[:40]!r} is not an ISO 8601 date, like 2017-02-07 or 2017-02-07T10:30:00Z"

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from esr.errors import unknown
 from esr.stdlib import compile_lazily
-from esr.text.dates import parse_date_end, parse_date_start
+from esr.text.dates import DAY, parse_date_end, parse_date_start
 from esr.text.document import Document
 
 PERIODS: Mapping[str, str] = {
@@ -25,7 +25,6 @@ PERIODS: Mapping[str, str] = {
 """By what an index may be divided, with the name of a period of each."""
 UNDATED = "undated"
 """The period of the documents without a date."""
-_DAY = 86_400_000
 _EPOCH = date(1970, 1, 1).toordinal()
 _QUARTER = compile_lazily(r"(\d{4})-Q([1-4])")
 _WEEK = compile_lazily(r"(\d{4})-W(\d\d)")
@@ -39,7 +38,7 @@ def check_division(by: str) -> None:
 
 def period_of(moment: int | None, by: str) -> str:
     """The name of the period of a moment, in milliseconds since the epoch; UNDATED for None."""
-    return UNDATED if moment is None else _period_of_day(moment // _DAY, by)
+    return UNDATED if moment is None else _period_of_day(moment // DAY, by)
 
 
 def period_of_document(document: Document, by: str) -> str:
@@ -74,8 +73,8 @@ def period_range(period: str) -> tuple[int, int] | None:
         first, last = (f"{quarter[1]}-{3 * int(quarter[2]) - rest:02}" for rest in (2, 0))
         return parse_date_start(first), parse_date_end(last)
     if week := _WEEK.fullmatch(period):  # no date names the last week of 9999, which ends after that year
-        start = (date.fromisocalendar(int(week[1]), int(week[2]), 1).toordinal() - _EPOCH) * _DAY
-        return start, start + 7 * _DAY - 1
+        start = (date.fromisocalendar(int(week[1]), int(week[2]), 1).toordinal() - _EPOCH) * DAY
+        return start, start + 7 * DAY - 1
     return parse_date_start(period), parse_date_end(period)
 
 

@@ -41,10 +41,11 @@ from esr.following.timeline import (
 )
 from esr.following.timeline_chart import layout_chart
 from esr.following.timeline_svg import draw_svg
-from esr.index.filters import DAY, NO_FILTERS, Filters
+from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit, SearchResult, SentenceRecord
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
+from esr.text.dates import DAY
 from esr.text.document import Document
 from tests.support.elasticsearch import document, fresh, load
 from tests.support.fake_index import FLOOD, STORM

@@ -272,6 +272,7 @@ def found(searcher: Searcher, filters: Any) -> str:
         (None, "abcd"),
         (Filters(date_from="2024-01-01"), "bcd"),
         (Filters(date_from="2024"), "bcd"),
+        (Filters(date_from=2024), "abcd"),  # milliseconds
         (Filters(date_to="2024-01"), "abc"),
         (Filters(date_from=date(2024, 1, 1), date_to=date(2024, 1, 31)), "bc"),
         (Filters(date_from=datetime(2024, 1, 31, 10, tzinfo=UTC)), "cd"),

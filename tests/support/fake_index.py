@@ -12,7 +12,7 @@ import numpy as np
 from esr.errors import NotFound
 from esr.index import questions
 from esr.index.contract import Index
-from esr.index.filters import DAY, Filters
+from esr.index.filters import Filters
 from esr.index.hits import (
     EVIDENCE_COLUMNS,
     Hit,
@@ -43,7 +43,7 @@ from esr.plans.plan import (
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import WORDS_ANALYZER
 from esr.text.attributes import ATTRIBUTES
-from esr.text.dates import is_iso_date, parse_date_start
+from esr.text.dates import DAY, is_iso_date, parse_date_start
 from esr.text.document import Document, Sentence
 from webui.pages.wording import is_full_date
 

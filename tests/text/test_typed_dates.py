@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from esr.errors import UsageError
-from esr.index.filters import DAY, Filters
-from esr.text.dates import parse_date_start
+from esr.index.filters import Filters
+from esr.text.dates import DAY, parse_date_start
 from esr.text.written_dates import find_typed_date, parse_typed_date
 
 

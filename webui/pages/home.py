@@ -21,7 +21,7 @@ from esr.errors import EsrError
 from esr.following.stories import Story, find_stories
 from esr.following.timeline import name_of
 from esr.index.contract import Index
-from esr.index.filters import DAY, NO_FILTERS, Filters
+from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import SentenceRecord
 from esr.index.names import ENTITY_TYPES
 from esr.index.questions import ByDay, ByField, DayCounts, Hits, Summary, Values
@@ -31,6 +31,7 @@ from esr.ranking.answers import require_record
 from esr.ranking.completions import count_values_of
 from esr.ranking.searcher import Searcher
 from esr.text.attributes import META
+from esr.text.dates import DAY
 from esr.text.document import CERTAIN
 from esr.text.sentence_enrichment import PARSE, QUOTES, VECTORS
 from webui.answers.rising_names import Rise, find_rising_names

@@ -36,14 +36,14 @@ from esr.corpus.names_and_quotes import (
     speaker_key,
 )
 from esr.following.timeline import Interval, Timeline, count_periods, name_of
-from esr.index.filters import DAY, NO_FILTERS
+from esr.index.filters import NO_FILTERS
 from esr.index.names import ENTITY_TYPES, Name, entity_key
 from esr.index.questions import ByDay, Values
 from esr.query import ParsedQuery
 from esr.ranking.answers import require_record
 from esr.ranking.searcher import Searcher
 from esr.ranking.speakers import suggest_speakers
-from esr.text.dates import parse_date_start
+from esr.text.dates import DAY, parse_date_start
 from esr.text.scripts import AUTO, LEFT_TO_RIGHT, RIGHT_TO_LEFT, text_direction
 from webui.answers import corpus
 from webui.answers.articles import find_headings

@@ -31,7 +31,7 @@ from esr.elastic.vocabulary import (
     rank,
 )
 from esr.errors import EngineUnreachable, EsrError
-from esr.index.filters import DAY, NO_FILTERS, Filters, attribute_names, check_facets
+from esr.index.filters import NO_FILTERS, Filters, attribute_names, check_facets
 from esr.index.hits import Hit, SearchResult, SentenceTexts
 from esr.index.names import ENTITY_TYPES, SAMPLE, choose_written_form
 from esr.index.questions import DayCounts, DocumentCounts, FacetCounts, LengthGroups
@@ -39,7 +39,7 @@ from esr.index.values import ValueTable
 from esr.plans.plan import Condition, HasWords
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import WORDS_ANALYZER
-from esr.text.dates import parse_date_start
+from esr.text.dates import DAY, parse_date_start
 
 _FIRST_KEYS, _KEYS_PER_VALUE, _WIDEN = 200, 10, 10
 """The number of keys counted first, in all or per value to show, and its growth factor per further step."""

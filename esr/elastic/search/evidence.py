@@ -26,6 +26,7 @@ from esr.plans.evaluate import Array, Evidence, concatenate
 from esr.plans.plan import DAY, FEATURE_PREFIX, Plan
 from esr.stdlib import batched
 from esr.text.analyzer import Analyzer
+from esr.text.dates import DAY as MILLISECONDS_PER_DAY
 from esr.text.dates import parse_date_start
 from esr.text.sentence_enrichment import QuantizedVector
 
@@ -94,7 +95,7 @@ def _value(source: Mapping[str, Any], column: str) -> float:
     """The value of a column in a stored sentence, NaN if it has none."""
     if column == DAY:
         date = source.get("date")
-        return math.nan if date is None else parse_date_start(date) / 86_400_000
+        return math.nan if date is None else parse_date_start(date) / MILLISECONDS_PER_DAY
     name = column.removeprefix(FEATURE_PREFIX)
     value = source[column] if name == column else source.get("features", {}).get(name)
     return math.nan if value is None else float(value)

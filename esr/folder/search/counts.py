@@ -32,11 +32,12 @@ from esr.folder.search.records import (
 )
 from esr.folder.search.word_positions import PositionCache
 from esr.index import questions
-from esr.index.filters import DAY, Filters, attribute_names, check_facets
+from esr.index.filters import Filters, attribute_names, check_facets
 from esr.index.hits import Histogram, SentenceTexts, SentenceWords
 from esr.index.names import ENTITY_TYPES, name_key
 from esr.index.questions import ByName, DayCounts, FacetCounts, Grouping, LengthGroups
 from esr.plans.plan import AllOf, AnyOf, Condition, HasTerm, HasWords
+from esr.text.dates import DAY
 
 DocumentCounts = Sequence[tuple[Segment, Numbers]]
 """For each segment, the number of candidates in each document."""

@@ -20,6 +20,7 @@ from esr.index.hits import SentenceRecord
 from esr.index.limits import SearchMemory
 from esr.plans.evaluate import Array, Evidence
 from esr.plans.plan import DAY, FEATURE_PREFIX, FieldName, Plan
+from esr.text.dates import DAY as MILLISECONDS_PER_DAY
 from esr.text.document import Document, default_id_prefix
 
 DocumentKey = tuple[int, int]
@@ -242,7 +243,7 @@ def read_column(name: str, segment: Segment, importance: dict[str, Array], numbe
         values = segment.column("length")[numbers].astype(float)
     elif name == DAY:
         dates = segment.column("date")[segment.column("document")[numbers]]
-        values = np.where(dates == NO_DATE, np.nan, dates / 86_400_000)
+        values = np.where(dates == NO_DATE, np.nan, dates / MILLISECONDS_PER_DAY)
     elif name == "position":
         values = (numbers - segment.column("first")[segment.column("document")[numbers]]).astype(float)
     else:

@@ -34,7 +34,7 @@ from esr.plans.plan import DateRange, Plan, Statistics
 from esr.ranking.second_stage.query_encoder import QueryVector, encode_query
 from esr.registry import Value
 from esr.stdlib import cached_property, import_lazily
-from esr.text.dates import parse_date_start
+from esr.text.dates import DAY, parse_date_start
 from esr.text.sentence_enrichment import QuantizedVector
 
 if TYPE_CHECKING:
@@ -45,8 +45,6 @@ else:
     clique_search = import_lazily("esr.dependency.clique_search")
     encoders = import_lazily("esr.encoders")
 
-MILLISECONDS = 86_400_000
-"""Milliseconds per day."""
 FEEDBACK = 3
 """The number of sentences, the best of a first ranking by words and meaning, whose mean vector is added."""
 _CANDIDATES, _WEIGHT = 100, 30.0
@@ -230,7 +228,7 @@ def read_newest_day(index: Index) -> float:
     """The day of the newest sentence of the index, in days since the epoch, NaN if none has a date."""
     hits = index.select(DateRange(), 1, NO_FILTERS, Hits()).hits
     date = hits[0].record.date if hits and hits[0].record else None
-    return math.nan if date is None else parse_date_start(date) / MILLISECONDS
+    return math.nan if date is None else parse_date_start(date) / DAY
 
 
 def load_parses(
