@@ -46,6 +46,7 @@ PLACES = (
     "esr/ranking/across.py",
     "esr/ranking/boosts/answer_type.py",
     "esr/ranking/explanation/explain.py",
+    "esr/ranking/searcher.py",
     "esr/registry.py",
     "webui/arguments/rankings.py",
     "webui/arguments/request.py",
@@ -70,6 +71,7 @@ _RAISED = frozenset(
         "TooManyFiles",
         "Unauthorized",
         "UnknownId",
+        "UnsearchableQuery",
         "UsageError",
     )
 )

@@ -509,7 +509,9 @@ def _unknown_names(index: Vocabulary, filters: Filters) -> Iterator[UnknownFilte
         )
         if name is None:
             near = nearest_name(index, wanted.key)
-            yield UnknownFilter("entity", text, _describe_unknown(index, wanted, near), near and near.form)
+            yield UnknownFilter(
+                "entity", text, str(_describe_unknown(index, wanted, near)), near and near.form
+            )
         elif not name.has_type(wanted.type):
             article = "an" if name.type[0] in "aeiou" else "a"
             form = f'"{name.form}"' if " " in name.form else name.form
@@ -520,9 +522,9 @@ def _unknown_names(index: Vocabulary, filters: Filters) -> Iterator[UnknownFilte
             yield UnknownFilter("entity", text, problem, entity_key(name.type, name.form))
 
 
-def _describe_unknown(index: Vocabulary, wanted: NameFilter, near: Name | None) -> str:
+def _describe_unknown(index: Vocabulary, wanted: NameFilter, near: Name | None) -> UsageError:
     if near is not None:
-        return f"unknown name {wanted.text!r}: did you mean {near.form!r}?"
+        return UsageError(f"unknown name {wanted.text!r}: did you mean {near.form!r}?")
     if not index.vocabulary(NamesWithPrefix("", 1)):
-        return f"unknown name {wanted.text!r}: the index has no names, find them with esr enrich"
-    return f"unknown name {wanted.text!r}: no sentence has it"
+        return UsageError(f"unknown name {wanted.text!r}: the index has no names, find them with esr enrich")
+    return UsageError(f"unknown name {wanted.text!r}: no sentence has it")

@@ -299,7 +299,7 @@ class Searcher:
             interpretation = interpret(query, self.index.analyzer, require_all, readings)
         counts = interpretation.counts
         if not counts and not interpretation.decides_candidates:
-            raise UnsearchableQuery(_explain_empty(interpretation.parsed))
+            raise _explain_empty(interpretation.parsed)
         if len(counts) > MAX_TERMS:
             raise UnsearchableQuery(
                 f"the query has {len(counts)} distinct terms: at most {MAX_TERMS} are allowed"
@@ -319,13 +319,14 @@ def open_searcher(where: Where) -> Searcher:
     return Searcher(open_index(read_where(where)))
 
 
-def _explain_empty(parsed: ParsedQuery) -> str:
-    problem = "is empty"
+def _explain_empty(parsed: ParsedQuery) -> UnsearchableQuery:
     if any(group.role == "excluded" for group in parsed.groups):
-        problem = "only excludes"
-    elif parsed.text.strip():
-        problem = "has only stop words" if re.search(r"\w", parsed.text) else "has no words"
-    return f"the query {problem}: give at least one word to search for"
+        return UnsearchableQuery("the query only excludes: give at least one word to search for")
+    if not parsed.text.strip():
+        return UnsearchableQuery("the query is empty: give at least one word to search for")
+    if re.search(r"\w", parsed.text):
+        return UnsearchableQuery("the query has only stop words: give at least one word to search for")
+    return UnsearchableQuery("the query has no words: give at least one word to search for")
 
 
 class QueryLanguage(Struct, frozen=True):

@@ -147,11 +147,7 @@ _UNAVAILABLE: Mapping[type[Exception], tuple[str, str, str]] = {
 """Code, title and message of the errors that a later retry may not meet."""
 _HTTP_ERRORS: Mapping[int, tuple[str, str, str]] = {
     404: ("not_found", N_("Page not found"), N_("There is nothing at this address.")),
-    405: (
-        "method_not_allowed",
-        N_("Method not allowed"),
-        "This address does not take {method}: use {others}.",
-    ),
+    405: ("method_not_allowed", N_("Method not allowed"), "{description}"),
     408: (
         "timeout",
         N_("The request did not arrive in time"),
@@ -188,10 +184,11 @@ def describe_error(error: Exception) -> Problem:
 
 def _describe_http_error(error: HTTPException, status: int) -> Problem:
     code, title, message = _HTTP_ERRORS.get(status, ("bad_request", N_("Bad request"), "{description}"))
-    others = " or ".join(sorted(getattr(error, "valid_methods", None) or ["GET", "HEAD"]))
-    description = as_sentence(str(error.description))
-    message = message.format(method=request.method, others=others, description=description)
-    return Problem(status, code, title, message)
+    description: object = error.description
+    if status == 405:
+        others = ", ".join(sorted(getattr(error, "valid_methods", None) or ["GET", "HEAD"]))
+        description = UsageError(f"this address does not take {request.method}: use {others}")
+    return Problem(status, code, title, message.format(description=as_sentence(str(description))))
 
 
 def wants_json() -> bool:

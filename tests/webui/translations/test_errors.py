@@ -69,6 +69,43 @@ def test_a_page_tells_an_error_in_its_language(
     assert shown != english and not re.search(r'<p id="problem" lang="en"', shown)
 
 
+@pytest.mark.parametrize("language", TRANSLATED)
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/concordance",
+        "/keyness?q=%3F",
+        "/frequencies?q=the",
+        "/collocations?q=-storm",
+        "/name?name=Nemo",
+    ],
+)
+def test_what_readers_often_do_wrong_is_told_in_their_language(
+    real: FlaskClient, language: str, address: str
+) -> None:
+    page = real.get(address, headers={"Accept-Language": language}).text
+    assert not re.search(r'<p id="problem" lang="en"', page) and "no sentence" not in _message(page)
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_an_address_that_takes_another_method_says_so_in_the_language(
+    real: FlaskClient, language: str
+) -> None:
+    page = real.put("/search", headers={"Accept-Language": language, "Accept": "text/html"}).text
+    assert not re.search(r'<p id="problem" lang="en"', page) and "GET" in _message(page)
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_notices_of_filters_and_of_queries_left_out_are_translated_too(
+    real: FlaskClient, language: str
+) -> None:
+    headers = {"Accept-Language": language, "Accept": "text/html"}
+    page = real.get("/search?q=relief&source=Nowhere&entity=Nemo", headers=headers).text
+    assert "Nowhere" in page and "unknown source" not in page and "unknown name" not in page
+    batch = real.post("/batch", data={"queries": "relief\n?", "as": "run"}, headers=headers).text
+    assert "anyhow" in batch and "has no words" not in batch
+
+
 def _message(page: str) -> str:
     found = re.search(r'<p id="problem".*?</p>', page, re.DOTALL)
     assert found, page[:2000]
