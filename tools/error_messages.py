@@ -48,6 +48,7 @@ PLACES = (
     "esr/ranking/explanation/explain.py",
     "esr/ranking/searcher.py",
     "esr/registry.py",
+    "webui/api/alerts.py",
     "webui/arguments/rankings.py",
     "webui/arguments/request.py",
     "webui/dossiers/finder.py",
@@ -56,6 +57,8 @@ PLACES = (
     "webui/pages/views.py",
     "webui/pages/words.py",
     "webui/running/problems.py",
+    "webui/running/rate_limit.py",
+    "webui/running/served_desk.py",
     "webui/running/served_indexes.py",
 )
 """The files whose errors readers see."""
@@ -63,6 +66,8 @@ _RAISED = frozenset(
     (
         "Conflict",
         "Forbidden",
+        "NoAccount",
+        "NoDesk",
         "NoDossier",
         "NotFound",
         "NotPermitted",

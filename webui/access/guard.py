@@ -51,7 +51,7 @@ from webui.running.problems import Forbidden, RequestError, Unauthorized, wants_
 from webui.running.served_desk import BY_MAKER
 from webui.running.served_indexes import Guard, ServedIndexes
 from webui.running.settings import Settings
-from webui.translations.language import N_
+from webui.translations.language import N_, _
 
 if TYPE_CHECKING:
     import requests
@@ -218,7 +218,7 @@ class Logins:
         is_right = self._passwords.is_right(grant, request.form.get("password", ""))
         grant = _unexpired(grant)
         if grant is None or not is_right:
-            return self.page("The name or the password is wrong.", name, 401)
+            return self.page(N_("The name or the password is wrong."), name, 401)
         response = self._begin(name, grant, request.form.get(_NEXT, ""))
         self._limits.accept(name, response)
         return response
@@ -353,7 +353,7 @@ def parse_groups(names: Any) -> frozenset[str]:
 class AccessUnreadable(RequestError):
     """The file of grants cannot be read, so nobody may search until it is repaired."""
 
-    status, code, title = 503, "access_unreadable", "Nobody can be admitted"
+    status, code, title = 503, "access_unreadable", N_("Nobody can be admitted")
 
 
 def _read_current(grants: GrantFile) -> Grants:
@@ -381,7 +381,7 @@ def _find_elsewhere(grants: Grants, name: str) -> Grant:
 class ProviderSilent(RequestError):
     """The provider of OpenID Connect does not answer."""
 
-    status, code, title = 503, "provider_unreachable", "The login does not respond"
+    status, code, title = 503, "provider_unreachable", N_("The login does not respond")
 
 
 def _provider(app: Flask, settings: Settings) -> Any:
@@ -582,7 +582,7 @@ class _Door:
             person = self._logins.current()
         except EsrError:  # the page may be the one that reports this error
             person = None
-        return person.name if person else "Log in"
+        return person.name if person else _("Log in")
 
     def audit(self, response: Response) -> Response:
         """Write a line about the request into the log."""

@@ -14,6 +14,7 @@ from esr.threads import OnceByKey
 from webui.running.problems import Forbidden, RequestError, UnknownId
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
+from webui.translations.language import N_
 
 if TYPE_CHECKING:
     from esr.dossiers import desk as desks
@@ -32,19 +33,19 @@ BY_READER, BY_MAKER = "login", "maker"
 class EditConflict(RequestError):
     """Somebody else changed the same value."""
 
-    status, code, title = 409, "edit_conflict", "Somebody else changed this"
+    status, code, title = 409, "edit_conflict", N_("Somebody else changed this")
 
 
 class NoDesk(RequestError):
     """The server keeps no dossiers."""
 
-    status, code, title = 404, "no_desk", "This server keeps no dossiers"
+    status, code, title = 404, "no_desk", N_("This server keeps no dossiers")
 
 
 class NoAccount(RequestError):
     """The sender of the request has no login, and dossiers belong to people."""
 
-    status, code, title = 403, "no_account", "Dossiers need a login"
+    status, code, title = 403, "no_account", N_("Dossiers need a login")
 
 
 def check_desk(settings: Settings) -> None:

@@ -118,6 +118,15 @@ def test_somebody_logs_in_comes_back_searches_and_logs_out(client: FlaskClient) 
         assert status(client) == 401
 
 
+def test_the_login_is_in_the_language_of_the_reader(client: FlaskClient) -> None:
+    german = {"Accept-Language": "de"}
+    page = client.get("/login", base_url=BASE, headers=german).text
+    assert '<a href="/login">Anmelden</a>' in page
+    form = {"csrf": open_form(client), "name": "ann", "password": "wrong"}
+    answer = client.post("/login", base_url=BASE, data=form, headers=german)
+    assert answer.status_code == 401 and "Der Name oder das Passwort ist falsch." in answer.text
+
+
 def test_a_wrong_login_says_the_same_whatever_is_wrong(client: FlaskClient) -> None:
     token = open_form(client)
     wrong = (

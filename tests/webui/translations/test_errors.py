@@ -88,6 +88,12 @@ def test_what_readers_often_do_wrong_is_told_in_their_language(
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
+def test_a_server_without_dossiers_says_so_in_the_language(real: FlaskClient, language: str) -> None:
+    page = real.get("/dossiers", headers={"Accept-Language": language}).text
+    assert not re.search(r'<p id="problem" lang="en"', page) and "<h1>This server" not in page
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
 def test_an_address_that_takes_another_method_says_so_in_the_language(
     real: FlaskClient, language: str
 ) -> None:
