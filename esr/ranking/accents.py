@@ -193,12 +193,13 @@ def _find_terms(index: Index, word: _Word) -> tuple[str, ...] | None:
     last = word.written[-1]
     counts: Counter[tuple[str, ...]] = Counter()
     for text in texts:
-        forms = {
+        forms = (
             text[start:end].lower()
             for start, end, written in get_analyzer(WORDS_ANALYZER).tokens(text)
             if written == last
-        }
-        counts.update({tuple(index.analyzer.terms(form)) for form in forms})
+        )
+        # Each once, in the order of the sentence: equally frequent ones stay in it.
+        counts.update(list(dict.fromkeys(tuple(index.analyzer.terms(form)) for form in forms)))
     frequent = [terms for terms, count in counts.most_common() if count >= _SHARE * len(texts)]
     if not frequent:
         return None

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from esr.following.repeats import analyze_hits
 from esr.query import in_language, parse
+from esr.ranking.accents import find_readings
 from esr.ranking.answers import find_wordless, select_answering
 from esr.ranking.query_report import report_reading
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.spelling import suggest
-from tests.support.elasticsearch import document
+from tests.support.elasticsearch import document, load
 from tests.support.index_contents import ENGINES, open_loaded
 
 TEXTS = {
@@ -148,3 +150,16 @@ def test_a_word_with_several_terms_is_one_of_those_that_neighbours_must_have(spa
 def test_words_whose_form_is_found_get_no_suggestion(spanish: Searcher) -> None:
     for query in ("sequia", "policia", '"sequia"', "séquia", "eleccion", "sequía"):
         assert suggest(spanish.prepare(query, Ranking())) == (), query
+
+
+def test_forms_that_are_equally_frequent_are_in_the_order_of_the_sentence(tmp_path: Path) -> None:
+    """Not in that of a set, which differs from process to process."""
+    text = "Cantara e cantára; comia, comía; secretaria, secretária, secretaría."
+    load(str(tmp_path / "index"), [document("a", text, language="pt")], analyzer="portuguese")
+    with open_searcher(str(tmp_path / "index")) as opened:
+        readings = find_readings(opened.index.snapshot(), ["cantarà comiã secretarià"])
+    assert readings == {
+        "cantara": ("cant", "cantar"),
+        "comia": ("com", "comi"),
+        "secretaria": ("secret", "secretar", "secretari"),
+    }
