@@ -205,13 +205,24 @@ class Cluster:
     def version(self) -> tuple[int, ...]:
         """The major and minor version of the server."""
         with self.translate_errors():
-            version = str(self.client.info()["version"]["number"])
-        return tuple(int(part) for part in version.split(".")[:2])
+            return _major_and_minor(self._read_version())
+
+    def known_version(self) -> tuple[int, ...] | None:
+        """The major and minor version of the server; None if the login may only search."""
+        with self.translate_errors(), suppress(AuthorizationException):
+            return _major_and_minor(self._read_version())
+        return None
 
     def server(self) -> str:
         """The name of the server and, unless the login may only search, its version."""
-        with self.translate_errors():
-            try:
-                return f"{self.dialect.name} {self.client.info()['version']['number']}"
-            except AuthorizationException:
-                return self.dialect.name
+        with self.translate_errors(), suppress(AuthorizationException):
+            return f"{self.dialect.name} {self._read_version()}"
+        return self.dialect.name
+
+    def _read_version(self) -> str:
+        """The version of the server. Raises the errors of the client."""
+        return str(self.client.info()["version"]["number"])
+
+
+def _major_and_minor(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2])

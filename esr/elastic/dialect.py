@@ -69,7 +69,7 @@ class Dialect:
         return body
 
     def excludes_vectors(self, version: Sequence[int]) -> bool:
-        """Whether a version leaves vectors out of `_source` unless it is asked for them."""
+        """Whether a version leaves vectors of the field type out of `_source` unless it is asked for them."""
         return tuple(version) >= (9, 2)
 
 
@@ -162,9 +162,6 @@ class OpenSearch(Dialect):
 
     def search(self, body: Body) -> Body:
         return _translate_search(body)
-
-    def excludes_vectors(self, version: Sequence[int]) -> bool:
-        return False
 
 
 ELASTICSEARCH, OPENSEARCH = Dialect(), OpenSearch()

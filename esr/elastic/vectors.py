@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from elasticsearch import BadRequestError
 
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
@@ -139,8 +140,22 @@ def source_with_vectors(cluster: Cluster, fields: Iterable[str]) -> dict[str, An
 
 
 def _options_of_vectors(cluster: Cluster) -> dict[str, Any]:
-    """What a `_source` parameter needs to include vectors, which depends on the version of the server."""
-    return {"exclude_vectors": False} if cluster.dialect.excludes_vectors(cluster.version()) else {}
+    """What a `_source` parameter needs to include vectors, which depends on the version of the server.
+
+    Where the login may not ask for the version, a search shows whether the server knows the option.
+    """
+    dialect, option = cluster.dialect, {"exclude_vectors": False}
+    if not dialect.has_vectors:
+        return {}
+    version = cluster.known_version()
+    if version is not None:
+        return option if dialect.excludes_vectors(version) else {}
+    with cluster.translate_errors():
+        try:
+            cluster.client.search(index=cluster.alias, size=0, source=option)
+        except BadRequestError:
+            return {}
+    return option
 
 
 class EncoderReader:
