@@ -51,6 +51,8 @@ class Dialect:
     """Whether the server has a field type for vectors. Otherwise, their bytes are stored."""
 
     has_api_keys = True
+    more_clauses = "give its nodes more memory"
+    """What lets the server take queries of more clauses."""
 
     def template(self, template: Mapping[str, Any]) -> Mapping[str, Any]:
         """A component template, an index template or a mapping."""
@@ -134,6 +136,7 @@ class OpenSearch(Dialect):
     missing_scripts: tuple[str, ...] = ("esr-occurrences-v2", "esr-holders-v2")
     has_vectors = False
     has_api_keys = False
+    more_clauses = "raise its setting indices.query.bool.max_clause_count"
 
     def template(self, template: Mapping[str, Any]) -> Mapping[str, Any]:
         translated: Mapping[str, Any] = _translate_template(template)

@@ -29,6 +29,7 @@ from esr.index.login_variables import (
     USER,
     login_variables,
 )
+from esr.stdlib import compile_lazily
 
 _LOG = logging.getLogger("esr")
 
@@ -125,6 +126,8 @@ The index stays blocked for at least a minute, so retries do not help.
 """
 LEFT_BLOCK_MINUTES = 15
 """Minutes after which the write block of a delivery on another machine counts as left behind."""
+CLAUSE_LIMIT = compile_lazily(r"maxClauseCount is set to (\d+)")
+"""Part of a server's reason if a query has more clauses than it takes."""
 _FREE_SPACE = "free space or add a node; the block then ends by itself"
 _ADVICE = {
     DISK_FULL: f"its disk is full: {_FREE_SPACE}",
@@ -238,6 +241,11 @@ class ErrorTranslator:
             )
         if status == 403:
             return EsrError(f"{self.server} denies the request: {with_advice(reason)}")
+        if limit := CLAUSE_LIMIT.search(reason):
+            return UsageError(
+                f"the search has too many words or conditions for {self.dialect().name}, which takes "
+                f"{int(limit[1]):,} clauses: leave some out, or {self.dialect().more_clauses}"
+            )
         if "unable to find script" in reason:
             return IndexUnusable(
                 f"{self.where} lacks a stored script: load again, or install index_templates/"

@@ -19,6 +19,7 @@ from elastic_transport import ObjectApiResponse
 from elasticsearch import ApiError, BadRequestError, NotFoundError
 
 from esr.elastic.cluster import Cluster
+from esr.elastic.login import CLAUSE_LIMIT
 from esr.errors import EngineUnreachable, UsageError
 from esr.index.limits import time_remaining
 from esr.stdlib import batched
@@ -208,10 +209,12 @@ def msearch(
         if allow_partial:
             return answers
         failure = failures[0]
-        if failure.get("status", 500) < 500 and "error" in failure:  # raise what a single search would
+        error = failure.get("error", {})
+        if error and (failure.get("status", 500) < 500 or _has_too_many_clauses(error)):
+            # raise what a single search would
             with cluster.translate_errors():
                 meta = replace(response.meta, status=failure["status"])
-                raise ApiError(str(failure["error"].get("type")), meta, failure)
+                raise ApiError(str(error.get("type")), meta, failure)
         raise EngineUnreachable(f"{cluster.where} is not fully available: {_failure(failure)}")
 
 
@@ -279,8 +282,15 @@ def _is_shard_failure(status: int, body: Any) -> bool:
     error = body.get("error") if isinstance(body, dict) else None
     if status < 500 or not isinstance(error, dict) or error.get("type") != _SHARDS_FAILED:
         return False
+    if _has_too_many_clauses(error):
+        return False
     causes = error.get("root_cause") or ()
     return not causes or any(cause.get("type") != _NO_COPY for cause in causes)
+
+
+def _has_too_many_clauses(error: Mapping[str, Any]) -> bool:
+    """Whether an error says that the query is too large for the server."""
+    return CLAUSE_LIMIT.search(str(error)) is not None
 
 
 def _failure(answer: Any) -> str:

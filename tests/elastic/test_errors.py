@@ -14,6 +14,7 @@ from esr.elastic import documents
 from esr.elastic.cluster import Cluster
 from esr.elastic.connection import REQUEST_TIMEOUT, SEARCH_TIMEOUT
 from esr.elastic.login import with_advice
+from esr.elastic.requests import search
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.index.contract import read_document
 from esr.index.factory import open_writer
@@ -86,6 +87,35 @@ def test_a_blocked_index_says_who_may_have_blocked_it_and_until_when() -> None:
     advice = with_advice("index [news-1] blocked by: [FORBIDDEN/8/index write (api)];")
     assert "remove its setting index.blocks.write if you have set it" in advice
     assert "A delivery blocks it for seconds" in advice and advice.endswith("after 15 minutes")
+
+
+@pytest.mark.parametrize("status", [400, 500])  # Elasticsearch 9 and, before it, all others
+@pytest.mark.parametrize(
+    ("headers", "message"),
+    [
+        (
+            ELASTIC,
+            r"for Elasticsearch, which takes 1,277 clauses: leave some out, or give its nodes more memory",
+        ),
+        (
+            {"X-OpenSearch-Version": "3"},
+            r"for OpenSearch, .* or raise its setting indices\.query\.bool\.max_cl",
+        ),
+    ],
+)
+def test_a_search_of_too_many_words_is_wrong_itself(
+    status: int, headers: dict[str, str], message: str
+) -> None:
+    reason = "Query contains too many nested clauses; maxClauseCount is set to 1277"
+    shards = [{"shard": 0, "reason": {"type": "too_many_nested_clauses", "reason": reason}}]
+    failed = {"type": "search_phase_execution_exception", "reason": "all", "failed_shards": shards}
+    body = {"error": {**failed, "root_cause": [shards[0]["reason"]]}, "status": status}
+    with (
+        stand_in(status, body, headers) as where,
+        closing(Cluster(where)) as cluster,
+        pytest.raises(UsageError, match=message),
+    ):
+        search(cluster, index="news")
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from elasticsearch import ApiError
 
 from esr.elastic import requests
 from esr.elastic.cluster import Cluster
-from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
+from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.index.limits import within
 
 
@@ -155,6 +155,7 @@ def test_a_search_that_fails_for_lost_shards_is_sent_again_and_then_raises(
         error(503, "search_phase_execution_exception", "no_shard_available_action_exception"),
         error(400, "search_phase_execution_exception", "script_exception"),
         error(500, "illegal_state_exception", "illegal_state_exception"),
+        error(500, "search_phase_execution_exception", "maxClauseCount is set to 1024"),
     ],
 )
 def test_other_errors_are_raised_at_once(connect: Callable[..., Any], failure: ApiError) -> None:
@@ -250,6 +251,7 @@ def test_a_refresh_reaches_every_copy_or_is_an_error(connect: Callable[..., Any]
         ),
         (403, "security_exception", "action is unauthorized for user [u]", EsrError, "denies the request"),
         (400, "parsing_exception", "unknown query [x]", EsrError, "answered 400: unknown query"),
+        (500, "too_many_clauses", "maxClauseCount is set to 1024", UsageError, "takes 1,024 clauses"),
     ],
 )
 def test_a_refused_search_of_several_is_reported_as_if_it_were_alone(

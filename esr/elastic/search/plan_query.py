@@ -19,7 +19,7 @@ adds the same number to all sentences far from it, and the rest is stored.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -245,11 +245,34 @@ class DocumentPart(NamedTuple):
     terms: TermRange
 
 
+MOST_CLAUSES = 1000
+"""Number of clauses in a query that every server takes, with room for filters: they take 1,024 or more."""
+_MOST_FIELDS = len(INDEXED_FIELD)
+
+
+def group_parts(term_count: int, parts: Iterable[DocumentPart]) -> Iterator[list[DocumentPart]]:
+    """Yield the parts in groups for `part_clause`, so that no query with its scores has too many clauses."""
+    group: list[DocumentPart] = []
+    most = left = MOST_CLAUSES - _MOST_FIELDS * term_count
+    for part in parts:
+        numbers = (number for number in part.terms if 0 < number <= term_count)
+        clauses = 1 + sum(1 if number == 1 else term_count for number in numbers)
+        if group and clauses > left:
+            yield group
+            group, left = [], most
+        group.append(part)
+        left -= clauses
+    if group:
+        yield group
+
+
 def part_clause(terms: Sequence[str], near: FieldName, parts: Iterable[DocumentPart]) -> Query:
     """Matches the sentences of these parts. `near` is the field that contains the terms near a sentence."""
     has_term = [{"term": {indexed_field(near, term): term}} for term in terms]
 
     def has_terms(least: int) -> Query:
+        if least == 1:  # one clause
+            return {"terms": {indexed_field(near, terms[0]): list(terms)}}
         return {"bool": {"should": has_term, "minimum_should_match": least}}
 
     clauses: list[Query] = []

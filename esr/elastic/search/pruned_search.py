@@ -26,6 +26,7 @@ from esr.elastic.search.plan_query import (
     TermRange,
     document_rule_clause,
     filter_clauses,
+    group_parts,
     has_document_level_candidates,
     part_clause,
     scored_candidate_query,
@@ -369,17 +370,20 @@ class _BestSentences:
         if not parts:
             return None if beside is None else self.search.send(**beside)
         near = self.queries.near
-        clause = part_clause(terms, "sentence" if near is None else near.field, parts)
-        hits, scored, answer = self.search.within(clause, self.k, beside)
-        self.scored += scored
-        self.hits = sorted([*self.hits, *hits], key=lambda hit: (-hit.score, hit.ordinal))[: self.k]
+        answers: list[Any] = []
+        for group in group_parts(len(terms), parts):
+            clause = part_clause(terms, "sentence" if near is None else near.field, group)
+            hits, scored, answer = self.search.within(clause, self.k, None if answers else beside)
+            answers.append(answer)
+            self.scored += scored
+            self.hits = sorted([*self.hits, *hits], key=lambda hit: (-hit.score, hit.ordinal))[: self.k]
         # With fewer than k hits, no document can be ruled out.
         if len(self.hits) == self.k:
             score = self.hits[-1].score
             self.least_bound = self.queries.all.least_bound(score)
             if near is not None:
                 self._least_near_bound = near.far.least_bound(score)
-        return answer
+        return answers[0]
 
 
 def _expected_score(bounds: Array) -> float:
