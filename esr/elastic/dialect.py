@@ -322,16 +322,17 @@ class ServerTransport(Transport):
         request = _Request(method, target, body)
         if self.dialect is OPENSEARCH:
             return self._ask_opensearch(request, headers, options)
-        if self._is_plain:
+        is_plain = self._is_plain
+        if is_plain:
             headers = _without_version(headers)
         answer = super().perform_request(method, target, headers=headers, body=body, **options)
         if self.dialect is None:
             self.dialect = self._recognise(answer, headers, options)
-            if self.dialect is OPENSEARCH:
-                if answer.meta.status < 400:  # a successful request must not be repeated
-                    return _as_elasticsearch(answer)
-                return self._ask_opensearch(request, headers, options)
-        if not self._is_plain and answer.meta.status == 400 and _REFUSED in str(answer.body):
+        if self.dialect is OPENSEARCH:  # perhaps by the answer to another thread
+            if answer.meta.status < 400:  # a successful request must not be repeated
+                return _as_elasticsearch(answer)
+            return self._ask_opensearch(request, headers, options)
+        if not is_plain and answer.meta.status == 400 and _REFUSED in str(answer.body):
             self._is_plain = True
             return self._ask(method, target, headers=headers, body=body, **options)
         return answer

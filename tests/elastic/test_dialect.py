@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -111,6 +113,8 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.headers = headers
         self.version = "2.19.6"
+        self.first_requests: threading.Barrier | None = None
+        """Where requests in a form that it refuses wait for each other."""
         self.page: int | None = None
         """The status with which a proxy in front of it answers searches by a page, if it does."""
         self.taken: list[tuple[str, str, str]] = []
@@ -124,7 +128,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         kind = self.headers.get("Content-Type") or ""
         if "vnd.elasticsearch" in kind:
-            self._answer(406, {"error": f"Content-Type header [{kind}] is not supported", "status": 406})
+            if self.server.first_requests is not None:
+                self.server.first_requests.wait(10)
+            self._refuse(kind)
             return
         self.server.taken.append((self.command, self.path, body))
         if self.server.page is not None and "_search" in self.path:
@@ -142,6 +148,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, {"responses": [whole] * (body.count("\n") // 2)} if is_many else whole)
 
     do_POST = do_PUT = do_DELETE = do_GET
+
+    def _refuse(self, kind: str) -> None:
+        if "X-Elastic-Product" in self.server.headers:  # an older one
+            error = {"type": "media_type_header_exception", "reason": "Invalid media-type value"}
+            self._answer(400, {"error": error, "status": 400})
+        else:
+            self._answer(406, {"error": f"Content-Type header [{kind}] is not supported", "status": 406})
 
     def _answer(self, status: int, body: Any) -> None:
         self._send(status, "application/json", json.dumps(body).encode(), **self.server.headers)
@@ -177,6 +190,18 @@ def test_the_first_request_is_sent_again_as_opensearch_takes_it(server: Server, 
     bodies = [json.loads(body) for _, path, body in server.taken if "_search" in path]
     names = [body["query"]["rank_feature"]["field"] for body in bodies]
     assert names == ["lifts.a", "lifts.b"]
+
+
+@pytest.mark.parametrize(
+    "server", [{}, {"X-OpenSearch-Version": "3"}, {"X-Elastic-Product": "Elasticsearch"}], indirect=True
+)
+def test_first_requests_of_several_threads_are_all_sent_again(server: Server, cluster: Cluster) -> None:
+    server.first_requests = threading.Barrier(3)
+    with ThreadPoolExecutor(3) as pool:
+        answers = [pool.submit(search, cluster, index="news", size=n) for n in range(3)]
+        assert [answer.result()["hits"]["hits"] for answer in answers] == [[], [], []]
+    sizes = [json.loads(body)["size"] for _, path, body in server.taken if "_search" in path]
+    assert sorted(sizes) == [0, 1, 2]
 
 
 def test_named_scores_are_asked_for_one_search_at_a_time(server: Server, cluster: Cluster) -> None:
