@@ -363,8 +363,9 @@ _weight = lru_cache(1 << 14)(short_float)
 
 
 _ELASTICSEARCH_DATE = re.compile(
-    r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?)?)?", re.ASCII
+    r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-7]):[0-5]\d)?)?)?)?", re.ASCII
 )
+"""Java takes offsets of at most 18 hours, Python those of less than 24 and minutes from 60 on."""
 
 
 @dataclass(slots=True)

@@ -371,6 +371,9 @@ def test_a_load_without_sentences_can_be_searched_in_vain(where: str) -> None:
 def test_dates_are_converted_only_where_elasticsearch_cannot_read_them() -> None:
     assert elasticsearch_date("2017-02-28") == "2017-02-28"
     assert elasticsearch_date("2017-02-28T10:00:00Z") == "2017-02-28T10:00:00Z"
+    assert elasticsearch_date("2017-02-28T10:00+14:00") == "2017-02-28T10:00+14:00"
+    assert elasticsearch_date("2017-02-28T10:00+19:00") == "2017-02-27T15:00:00Z"
+    assert elasticsearch_date("2017-02-28T10:00:00-05:60") == "2017-02-28T16:00:00Z"
 
 
 def test_elasticsearch_is_unreachable(tmp_path: Path) -> None:
