@@ -8,7 +8,7 @@ answer confirms (`Presumption`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Any, overload
 
 from elasticsearch import AuthorizationException
@@ -180,9 +180,11 @@ class ElasticsearchSnapshot(Index):
             result = start().exhaustive(k, result.reason)
         if result.incomplete is None or opened.lacks is not None:
             return result
-        # OpenSearch does not name the indices whose shards have no copy.
-        named = opened.describe_unavailable() or result.incomplete
-        return replace(result, incomplete=named)
+        named = None
+        with suppress(EngineUnreachable):  # no time may be left, and the hits are worth more
+            # OpenSearch does not name the indices whose shards have no copy.
+            named = opened.describe_unavailable()
+        return replace(result, incomplete=named or result.incomplete)
 
     def request(
         self,
