@@ -15,7 +15,7 @@ from elastic_transport import (
     NodeConfig,
     TransportError,
 )
-from elasticsearch import ApiError, AuthorizationException, Elasticsearch, UnsupportedProductError
+from elasticsearch import ApiError, AuthorizationException, Elasticsearch, NotFoundError
 
 from esr.elastic.connection import (
     REQUEST_TIMEOUT,
@@ -26,21 +26,28 @@ from esr.elastic.connection import (
 )
 from esr.elastic.dialect import ELASTICSEARCH, Dialect
 from esr.elastic.location import is_of_period
+from esr.elastic.login import is_from_elasticsearch
 from esr.errors import IndexClosed, IndexMissing, IndexUnusable
 from esr.index.limits import time_remaining
 
 
 def look_up(client: Elasticsearch, sentences: str, documents: str) -> tuple[AliasTargets, NodeConfig]:
     """The indices behind these aliases, and the node that answered. A missing alias has none."""
-    answer = client.options(ignore_status=404).indices.get_alias(name=[sentences, documents])
-    if not isinstance(answer.body, dict):  # the page of a proxy, which does not find the address
-        raise UnsupportedProductError("a page", answer.meta, answer.body)
-    aliases = {index: body["aliases"] for index, body in answer.items() if isinstance(body, dict)}
+    try:
+        answer = client.indices.get_alias(name=[sentences, documents])
+        body, node = answer.body, answer.meta.node
+    except NotFoundError as error:
+        # A proxy that does not find the address says nothing about aliases.
+        if not isinstance(error.body, dict) or not is_from_elasticsearch(error):
+            raise
+        body, node = error.body, error.meta.node
+    indices = {index: state for index, state in body.items() if isinstance(state, dict)}
+    aliases = {index: state["aliases"] for index, state in indices.items() if "aliases" in state}
     names = (
         ",".join(sorted(index for index in aliases if alias in aliases[index]))
         for alias in (sentences, documents)
     )
-    return AliasTargets(*names), answer.meta.node
+    return AliasTargets(*names), node
 
 
 class Cluster:

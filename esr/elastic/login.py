@@ -270,8 +270,8 @@ class ErrorTranslator:
 
 def is_from_elasticsearch(error: ApiError) -> bool:
     """Whether Elasticsearch itself answered. Its security sends some answers without the product header."""
-    body = error.body
-    has_its_form = isinstance(body, dict) and isinstance(body.get("error"), dict)
+    cause = error.body.get("error") if isinstance(error.body, dict) else None
+    has_its_form = isinstance(cause, dict) and "type" in cause
     return has_its_form or "x-elastic-product" in error.meta.headers
 
 

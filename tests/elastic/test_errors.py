@@ -137,6 +137,28 @@ def test_another_server_than_elasticsearch_is_refused(
                 call()
 
 
+@pytest.mark.parametrize(
+    ("body", "headers", "expected"),
+    [
+        ({"message": "no route matched"}, {}, IndexUnusable),
+        ({"error": {"code": 404, "message": "not found"}}, {}, IndexUnusable),
+        ({"error": "alias [news] missing", "status": 404}, ELASTIC, IndexMissing),
+        ({"error": "alias [news] missing", "status": 404}, {"X-OpenSearch-Version": "3"}, IndexMissing),
+    ],
+)
+def test_an_alias_is_missing_only_if_the_server_itself_says_so(
+    body: Any, headers: dict[str, str], expected: type[EsrError]
+) -> None:
+    """Without aliases, a switch would add indices to those that are served, and remove none."""
+    with (
+        stand_in(404, body, headers) as where,
+        closing(Cluster(where)) as cluster,
+        pytest.raises(expected),
+        cluster.translate_errors(),
+    ):
+        cluster.look_up_targets()
+
+
 def test_an_old_version_is_not_loaded_into() -> None:
     with (
         stand_in(200, {"version": {"number": "8.17.3"}}, ELASTIC) as where,
