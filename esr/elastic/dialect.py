@@ -384,8 +384,8 @@ class ServerTransport(Transport):
             parameters = {name: value for name, value in header.items() if name != "index"}
             target = f"/{header['index']}/_search?{urlencode({NAMED_SCORES: 'true', **parameters})}"
             answer = super().perform_request("POST", target, headers=plain, body=body, **options)
-            if not isinstance(answer.body, dict):  # the page of a proxy
-                return answer
+            if not isinstance(answer.body, dict) or not isinstance(answer.body.get("error", {}), dict):
+                return answer  # of a proxy
             responses.append({**answer.body, "status": answer.meta.status})
         together = TransportApiResponse(replace(answer.meta, status=200), {"responses": responses})
         return _as_elasticsearch(together)

@@ -117,6 +117,7 @@ class Server(ThreadingHTTPServer):
         """Where requests in a form that it refuses wait for each other."""
         self.page: int | None = None
         """The status with which a proxy in front of it answers searches by a page, if it does."""
+        self.content = ("text/html", b"<html>Not now</html>")
         self.taken: list[tuple[str, str, str]] = []
 
 
@@ -134,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.server.taken.append((self.command, self.path, body))
         if self.server.page is not None and "_search" in self.path:
-            self._send(self.server.page, "text/html", b"<html>Not now</html>")
+            self._send(self.server.page, *self.server.content)
         elif self.path == "/":
             self._answer(200, {"version": {"distribution": "opensearch", "number": self.server.version}})
         elif "point_in_time" in self.path:
@@ -217,12 +218,15 @@ def test_named_scores_are_asked_for_one_search_at_a_time(server: Server, cluster
     ]
 
 
+@pytest.mark.parametrize(
+    "content", [("text/html", b"<html>Not now</html>"), ("application/json", b'{"error": "no"}')]
+)
 @pytest.mark.parametrize(("status", "message"), [(200, "is not Elasticsearch"), (502, "not ready")])
 def test_the_page_of_a_proxy_is_no_answer_to_one_search_of_several(
-    server: Server, cluster: Cluster, status: int, message: str
+    server: Server, cluster: Cluster, status: int, message: str, content: tuple[str, bytes]
 ) -> None:
     assert cluster.dialect is OPENSEARCH
-    server.page = status
+    server.page, server.content = status, content
     with pytest.raises(EsrError, match=message):
         msearch(cluster, [{"index": "c"}, {"query": {"match_all": {"_name": "x"}}}])
 
