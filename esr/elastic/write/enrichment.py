@@ -23,6 +23,7 @@ from esr.elastic.copies import COPIES, other_slot, serve_slot
 from esr.elastic.dialect import SEPARATOR
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document, encode_quotes
 from esr.elastic.requests import count, hits_of, read_entries, refresh, search, search_pages
+from esr.elastic.statistics import read_languages
 from esr.elastic.tables import store_table
 from esr.elastic.vectors import encode_vector, index_vectors, map_vectors
 from esr.elastic.vocabulary import (
@@ -267,9 +268,7 @@ def _count_all(cluster: Cluster, query: Query | None = None) -> Mapping[str, Map
 
 def _read_languages(cluster: Cluster) -> list[str]:
     """The languages that documents name."""
-    by_language = {"language": {"terms": {"field": "language", "size": _MAX_LANGUAGES}}}
-    answer = search(cluster, index=cluster.documents_alias, size=0, aggs=by_language)
-    return [bucket["key"] for bucket in answer["aggregations"]["language"]["buckets"]]
+    return [language for language in read_languages(cluster) if language is not None]
 
 
 def _count_ids(cluster: Cluster) -> Counter[tuple[str, str]]:
@@ -294,7 +293,6 @@ PAGE_SIZE = 500
 """Number of sentences or documents in one answer."""
 _MOST_IDS = 10_000
 """Number of ids in a query."""
-_MAX_LANGUAGES = 10_000
 
 
 class _DocumentNames(NamedTuple):
