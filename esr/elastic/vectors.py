@@ -183,11 +183,14 @@ class EncoderReader:
 
     def fingerprints(self, encoder: str) -> list[str]:
         """The fingerprints of this encoder. A sentence with a vector by it has one of them in `enriched`."""
-        return [*self._read().get(encoder, ())]
+        return [*self.origins(encoder)]
 
     def origins(self, encoder: str) -> Mapping[str, str]:
-        """By fingerprint of this encoder, the digest of the table that imitates it, "" for itself."""
-        return self._read().get(encoder, {})
+        """By fingerprint of this encoder, the digest of the table that imitates it, "" for itself.
+
+        An unknown encoder is looked for anew, as its first vectors may just have been stored.
+        """
+        return self._read().get(encoder) or self._read(anew=True).get(encoder, {})
 
     def main_encoder(self) -> str | None:
         """The id of the encoder that made the vectors of most documents, None without vectors."""
@@ -204,9 +207,9 @@ class EncoderReader:
         )
         return find_main_encoder(documents)
 
-    def _read(self) -> dict[str, dict[str, str]]:
+    def _read(self, *, anew: bool = False) -> dict[str, dict[str, str]]:
         now = time.monotonic()
-        if now - self._read_at >= MAX_AGE:
+        if anew or now - self._read_at >= MAX_AGE:
             by_encoder: dict[str, dict[str, str]] = {}
             for load in meta.searchable_loads(self._cluster):
                 for recipe in map(Recipe.from_dict, load.recipes.values()):

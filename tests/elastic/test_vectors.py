@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -14,8 +15,10 @@ from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import ELASTICSEARCH
 from esr.elastic.meta import Load
 from esr.elastic.vectors import EncoderReader
+from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable
 from esr.index.writer import Description
+from esr.text.sentence_enrichment import VECTORS
 from tests.support.web_servers import serving
 
 INDEX = "news-20240101t000000000000-esr-sentences"
@@ -35,6 +38,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.headers, self.version, self.knows_option = headers, version, knows_option
         self.is_busy = False
+        self.load = LOAD
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -48,7 +52,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.path == "/":
             self._refuse(403, "action [cluster:monitor/main] is unauthorized for API key")
         elif "_mapping" in self.path:
-            self._answer(200, {INDEX: {"mappings": {"_meta": LOAD.as_meta(ELASTICSEARCH), "properties": {}}}})
+            meta = self.server.load.as_meta(ELASTICSEARCH)
+            self._answer(200, {INDEX: {"mappings": {"_meta": meta, "properties": {}}}})
         elif self.server.is_busy:
             self._refuse(429, "too many requests")
         elif OPTION in body.get("_source", {}) and not self.server.knows_option:
@@ -109,3 +114,15 @@ def test_a_busy_server_says_nothing_about_vectors(server: Server, reader: Encode
         reader.source(["enriched"])
     server.is_busy = False
     assert reader.source(["enriched"]) == {"includes": ["enriched"], OPTION: False}
+
+
+@pytest.mark.parametrize("server", [(ELASTIC, "9.4.0", True)], indirect=True)
+def test_first_vectors_are_found_by_who_has_just_seen_that_there_are_none(
+    server: Server, reader: EncoderReader
+) -> None:
+    """As a table is fitted to vectors that were stored a moment ago."""
+    recipe = Recipe((VECTORS,), {"encoder": "tiny"})
+    assert (reader.main_encoder(), reader.fingerprints("tiny")) == (None, [])
+    server.load = replace(LOAD, recipes={recipe.digest: recipe.as_dict()})
+    assert reader.fingerprints("tiny") == [recipe.fingerprints[VECTORS]]
+    assert reader.origins("tiny") == {recipe.fingerprints[VECTORS]: ""}
