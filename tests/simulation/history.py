@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from esr.cli.sync import SyncRun, read_config
+from esr.disk_errors import NO_SPACE
 from esr.errors import EsrError
 from esr.index.factory import (
     back_up_index,
@@ -265,7 +266,21 @@ class Run:
             self._restore_record()
         left = allowed if has_ended else path
         for place in (INDEX, BACKUP):
-            self.states[place] = self._match(place, left if place == target else (self.states[place],), when)
+            try:
+                self.states[place] = self._match(
+                    place, left if place == target else (self.states[place],), when
+                )
+            except Wrong:
+                if place != target or not _may_be_half_deleted(self.step):
+                    raise
+                self._finish_deletion(path)
+
+    def _finish_deletion(self, path: model.Path) -> None:
+        """Delete an index again, of which a crash has left a part."""
+        error = self._execute(msgspec.structs.replace(self.step, trouble=None), INDEX, path)
+        if error is not None:
+            raise Wrong(f"what a crash has left of a deletion cannot be deleted: {error}") from error
+        self.states[INDEX] = self._match(INDEX, path[-1:], "after the second deletion")
 
     def _find_moment(self, crash: Crash, kinds: Sequence[str]) -> int:
         """The number of calls that were made before a crash."""
@@ -407,6 +422,11 @@ def _kept_name(run: Run, generations: Any) -> str:
 def _roll_back_to(run: Run) -> None:
     with _generations(run) as generations:
         generations.rollback(_kept_name(run, generations))
+
+
+def _may_be_half_deleted(step: Step) -> bool:
+    """Whether files may go before the manifest that refers to them: where there is no space for the next."""
+    return step.kind == "delete all" and isinstance(step.trouble, Failure) and step.trouble.code in NO_SPACE
 
 
 def _delete(run: Run) -> None:

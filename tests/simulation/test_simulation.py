@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import Counter
 from itertools import count
@@ -16,6 +17,7 @@ from tests.simulation.planted import FAULTS
 from tests.simulation.runner import check_history, check_seeds, check_with, desk, shrink
 from tests.simulation.steps import (
     Crash,
+    Failure,
     History,
     Kill,
     Ref,
@@ -50,6 +52,25 @@ def test_many_histories_of_alerts_are_as_the_model_says() -> None:
     defects, counts, _ = check_seeds(range(100, 100 + HISTORIES // 4), draw_alert_history)
     assert not defects, f"python -m tests.simulation --alerts --seed {defects[0].seed}: {defects[0].reason}"
     assert counts["kills"] and counts["meetings"] and counts["alert runs"] > HISTORIES
+
+
+def test_a_checkpoint_never_names_segments_whose_folder_a_crash_has_lost() -> None:
+    crash = Crash(0.5, Loss("some", "all", 370744911), near=1)
+    steps = Step("load", (Ref(2, 0),), trouble=crash), Step("load", (Ref(6, 0),), resumes=True)
+    defect = check_history(History(steps), 350)
+    assert defect is None, defect.reason
+
+
+@pytest.mark.slow
+def test_files_stay_where_the_sync_of_the_manifest_without_them_failed() -> None:
+    counts = Counter[str]()
+    for call in range(1, 300, 1 if IS_LONG else 3):
+        crash = Crash(0.95, Loss("some", "all", 3, 0.3), near=None)
+        trouble = Failure(call, errno.EIO, persists=False, then=crash)
+        steps = Step("load", (Ref(1, 2),)), Step("load", (Ref(6, 0),), keep=0, trouble=trouble)
+        defect = check_history(History(steps), 1, counts)
+        assert defect is None, f"call {call}: {defect.reason}"
+    assert counts["crashes"] > 90
 
 
 def alert_history(trouble: Kill | None) -> History:

@@ -38,8 +38,14 @@ def delete_unreferenced(folder: Path, commit: Manifest | None = None) -> None:
     """Delete the segments and layers that a commit, by default the last one, does not refer to.
 
     Failed or killed writers left them, or they have been replaced. Files that cannot be deleted are left to
-    the next writer.
+    the next writer. So are all if the commit that is read cannot be made durable, as after its writer failed:
+    a crash could bring back the one before, which may refer to them.
     """
+    if commit is None:
+        try:
+            sync_folder(folder)
+        except OSError:
+            return
     paths = list_unreferenced(folder, commit or read_any_format(folder))
     if files := [file for path in paths for file in (path.iterdir() if path.is_dir() else [path])]:
         map_together(_delete, files, _DELETIONS)

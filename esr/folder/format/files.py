@@ -312,12 +312,14 @@ def decode_sealed(data: bytes) -> dict[str, Any]:
 def replace_json(path: Path, content: Mapping[str, Any]) -> None:
     """Replace a sealed JSON file atomically and durably: readers see either the old content or the new.
 
-    Files written earlier in an enclosing `sync_together` block are synced before it.
+    Files written earlier in an enclosing `sync_together` block are synced before it. So are the entries
+    beside it, to which its content may refer: a crash can lose them and leave what is renamed after them.
     """
     temporary = path.with_name(f"{path.name}.new")
     with sync_together():
         with _create(temporary) as file:
             file.write(encode_sealed(content))
+        sync_folder(path.parent)
         sync_written()
         os.replace(temporary, path)
         sync_folder(path.parent)

@@ -169,7 +169,8 @@ class EmbeddedGenerations:
         except OSError as error:
             if error.errno not in NO_SPACE:
                 raise
-            delete_unreferenced(self._folder, commit)
+            is_there = manifest.read_any_format(self._folder).commit_number == commit.commit_number
+            delete_unreferenced(self._folder, None if is_there else commit)
             manifest.commit(self._folder, commit)
         delete_unreferenced(self._folder)
 
