@@ -105,7 +105,7 @@ def error_messages() -> Iterator[ErrorMessage]:
                     yield from _read(place, first)
                 case ast.Call(func=ast.Name(id="check_text"), args=[ast.Constant() as first, _, ast.Name()]):
                     yield from _read(place, first)
-                case ast.Call(func=ast.Name(id="InputError"), args=[_, problem]):
+                case ast.Call(func=ast.Name(id="InputError" | "BadLine"), args=[_, problem]):
                     yield from _read(place, problem)
                 case ast.AnnAssign(target=ast.Name(id=name), value=ast.Dict(keys, values)) if name in _WORDS:
                     for word in values if name == "WORDS" else keys:

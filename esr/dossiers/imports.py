@@ -59,16 +59,23 @@ class Judged(NamedTuple):
     index_name: str | None = None
 
 
-class BadLines(UsageError):
-    """Lines that cannot be imported. `problems`: by line, what is wrong with it."""
+class BadLine(NamedTuple):
+    """A line that cannot be imported, and what is wrong with it."""
 
-    def __init__(self, problems: Sequence[tuple[int, str]]) -> None:
-        self.problems: list[tuple[int, str]] = list(problems)
+    line: int
+    problem: str
+
+
+class BadLines(UsageError):
+    """Lines that cannot be imported."""
+
+    def __init__(self, problems: Sequence[BadLine]) -> None:
+        self.problems = list(problems)
         named = "; ".join(f"line {line}: {problem}" for line, problem in self.problems[:_MOST_NAMED])
         more = len(self.problems) - _MOST_NAMED
         super().__init__(f"nothing was imported: {named}" + (f"; and {more} more lines" if more > 0 else ""))
 
-    def __reduce__(self) -> tuple[type[BadLines], tuple[list[tuple[int, str]]]]:
+    def __reduce__(self) -> tuple[type[BadLines], tuple[list[BadLine]]]:
         return type(self), (self.problems,)
 
 
@@ -83,7 +90,7 @@ def parse_addresses(text: str, home: str) -> list[Pasted]:
             try:
                 places.append(_parse_address(word, home, line))
             except UsageError as error:
-                problems.append((line, str(error)))
+                problems.append(BadLine(line, str(error)))
     if problems:
         raise BadLines(problems)
     if not places:
@@ -162,7 +169,7 @@ def parse_judgements(data: bytes, home: str) -> list[Judged]:
                 raise UsageError(f"it has {len(cells)} cells, more than the table has columns")
             rows.append(_parse_row(dict(zip(names, cells, strict=False)), home, line))
         except UsageError as error:
-            problems.append((line, str(error)))
+            problems.append(BadLine(line, str(error)))
     if problems:
         raise BadLines(problems)
     if not rows:

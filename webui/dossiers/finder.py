@@ -9,9 +9,9 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from esr.dossiers.contents import Address, read_contents
-from esr.dossiers.imports import BadLines, Judged, Pasted
+from esr.dossiers.imports import BadLine, BadLines, Judged, Pasted
 from esr.dossiers.records import Content, Dossier, Edit, Item
-from esr.errors import NotFound, UsageError
+from esr.errors import NotFound
 from esr.following.alerts.atom import text_digest
 from esr.index.contract import Index, find_documents
 from esr.text.document import Document
@@ -35,12 +35,12 @@ class Finder:
     def find_places(self, places: Sequence[Pasted]) -> list[Content]:
         """The content at each place, in order. Raises BadLines, with the line of each that has none."""
         contents: dict[Pasted, Content] = {}
-        problems: list[tuple[int, str]] = []
+        problems: list[BadLine] = []
         for name in dict.fromkeys(place.index for place in places):
             in_index = [place for place in places if place.index == name]
             for place, content in self._find_in(name or self._usual, in_index):
-                if isinstance(content, str):
-                    problems.append((place.line, content))
+                if isinstance(content, BadLine):
+                    problems.append(content)
                 else:
                     contents[place] = content
         if problems:
@@ -55,14 +55,20 @@ class Finder:
         contents: list[Content] = []
         edits: dict[str, Edit] = {}
         held = _Held(dossier, self._names)
-        problems = [(row.line, _AMBIGUOUS) for row in rows if held.is_ambiguous(row)]
+        problems = [
+            BadLine(
+                row.line, "the dossier has a sentence of this id from several indices: give its permalink"
+            )
+            for row in rows
+            if held.is_ambiguous(row)
+        ]
         missing = [row for row in rows if row.pasted is None and held.find_row(row) is None]
         known: dict[tuple[str, str], Content] = {}
         for name in dict.fromkeys(row.index_name or "" for row in missing):
             ids = [row.sentence_id for row in missing if (row.index_name or "") == name]
             known |= {(name, id): content for id, content in self._read_ids(name, ids).items()}
         problems += [
-            (row.line, f"there is no sentence {row.sentence_id[:60]!r}")
+            BadLine(row.line, f"there is no sentence {row.sentence_id[:60]!r}")
             for row in missing
             if (row.index_name or "", row.sentence_id) not in known
         ]
@@ -81,7 +87,7 @@ class Finder:
             if sentence is None:  # one of the problems
                 continue
             if (first := first_lines.setdefault(sentence.place, row.line)) != row.line:
-                problems.append((row.line, str(UsageError(f"the sentence is on line {first} too"))))
+                problems.append(BadLine(row.line, f"the sentence is on line {first} too"))
             elif item is not None:
                 edits[item.id] = _make_edit(row)
             else:
@@ -103,7 +109,7 @@ class Finder:
                         contents += read_contents(index, [id], name=name, address=address)
         return {content.sentence_id: content for content in contents}
 
-    def _find_in(self, name: str, places: Iterable[Pasted]) -> list[tuple[Pasted, Content | str]]:
+    def _find_in(self, name: str, places: Iterable[Pasted]) -> list[tuple[Pasted, Content | BadLine]]:
         """Each place with its content, or with why there is none."""
         places = list(places)
         try:
@@ -111,24 +117,21 @@ class Finder:
                 documents = find_documents(index, list(dict.fromkeys(place.document_id for place in places)))
                 return [(place, self._find_one(index, name, documents, place)) for place in places]
         except NotFound as error:
-            return [(place, str(error)) for place in places]
+            return [(place, BadLine(place.line, str(error))) for place in places]
 
     def _find_one(
         self, index: Index, name: str, documents: dict[str, Document], place: Pasted
-    ) -> Content | str:
+    ) -> Content | BadLine:
         address = self._address(place.index)
         document = documents.get(place.document_id)
         if document is None:
-            return f"there is no document {place.document_id[:60]!r}"
+            return BadLine(place.line, f"there is no document {place.document_id[:60]!r}")
         if not place.says and place.position is None:
             return read_contents(index, documents=[document.id], name=name, address=address)[0]
         for position, sentence in enumerate(document.sentences):
             if position == place.position or (place.says and text_digest(sentence.text) == place.says):
                 return read_contents(index, [sentence.id], name=name, address=address)[0]
-        return f"the document {place.document_id[:60]!r} has no such sentence any more"
-
-
-_AMBIGUOUS = "the dossier has a sentence of this id from several indices: give its permalink"
+        return BadLine(place.line, f"the document {place.document_id[:60]!r} has no such sentence any more")
 
 
 class _Held:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from html import unescape
 from typing import Any
 
@@ -33,11 +34,11 @@ class Person:
         assert answer.status_code == 200, answer.get_data(as_text=True)[-2_000:]
         return text_of(answer)
 
-    def send(self, path: str, **data: Any) -> Any:
+    def send(self, path: str, headers: Mapping[str, str] | None = None, **data: Any) -> Any:
         """The answer to a form of this person."""
         page = self.open("/dossiers").get_data(as_text=True)
         token, *_ = re.findall(r'action="/dossiers">\s*<input type="hidden" name="csrf" value="(\w+)"', page)
-        return self.open(path, method="POST", data={"csrf": token, **data})
+        return self.open(path, method="POST", headers=headers or {}, data={"csrf": token, **data})
 
     def make(self, name: str, *sentences: str) -> str:
         """Make a dossier with these sentences. Returns the path of its page."""

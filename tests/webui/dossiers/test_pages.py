@@ -114,6 +114,22 @@ def test_pasted_addresses_add_sentences_and_documents_or_nothing(ana: Person) ->
     assert "3 were added. 1 was there already." in told and "The whole article" in told
 
 
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("sentence?id=h9&says=00", "Zeile 1: das Dokument 'h9' gibt es nicht"),
+        ("sentence?id=v1&says=00", "Zeile 1: das Dokument 'v1' hat keinen solchen Satz mehr"),
+    ],
+)
+def test_what_is_wrong_with_a_line_is_said_in_the_language_of_the_page(
+    ana: Person, place: str, message: str
+) -> None:
+    path = ana.make("Storms", "v0.s0")
+    german = {"Accept-Language": "de"}
+    refused = ana.send(path, headers=german, do="paste", addresses=f"{HOME}/{place}")
+    assert refused.status_code == 400 and message in text_of(refused)
+
+
 def test_a_table_of_judgements_is_imported_as_one_change_or_not_at_all(ana: Person) -> None:
     path = ana.make("Storms", "v0.s0")
 
