@@ -219,6 +219,17 @@ def test_sentences_are_dragged_highlighted_and_copied(opens: Callable[..., Page]
 
 
 @pytest.mark.slow
+def test_a_dialog_says_itself_why_nothing_was_saved(opens: Callable[..., Page]) -> None:
+    page = opens("ana", "/search?q=relief")
+    page.locator("a.clip").first.click()
+    dialog = page.locator("dialog.save-dialog")
+    expect(dialog).to_be_visible()
+    problem = {"error": {"message": "The dossiers cannot be written now."}}
+    page.route("**/save", lambda route: route.fulfill(status=503, json=problem))
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_role("status")).to_have_text(problem["error"]["message"])
+
+
 def test_a_double_click_saves_once(opens: Callable[..., Page], desk: Site) -> None:
     page = opens("ben", "/search?q=emergency+relief+drought+food")
     page.locator("a.clip").first.evaluate("link => { link.click(); link.click(); }")

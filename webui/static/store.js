@@ -64,7 +64,8 @@ const kept = (() => {
   let timer = 0;
 
   function tell(text, ...more) {
-    if (!line.isConnected) document.querySelector("main").append(line);
+    const place = document.querySelector("dialog[open]") ?? document.querySelector("main"); // the rest is inert
+    if (line.parentElement !== place) place.append(line);
     line.replaceChildren(text, ...more);
     clearTimeout(timer);
     timer = setTimeout(() => line.replaceChildren(), 6000);
