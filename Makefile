@@ -1,8 +1,8 @@
 # make demo       install, load the example news, answer a few queries, serve the page, and enrich beside it
 #                 (SERVE=no: do not serve, ENRICH=no: do not enrich, MEANING=no: rank by words alone and at once,
 #                 ELASTICSEARCH=yes: with Docker instead)
-# make quick      the tests of single parts: no node, no browser, no large corpus; in a minute and a half
-# make test       install, check, and run all tests that need no Elasticsearch, in twelve minutes
+# make quick      the tests of single parts: no node, no browser, no large corpus
+# make test       install, check, and run all tests that need no Elasticsearch
 #                 (ALL=yes: with those of make elasticsearch and make endurance, at once)
 # make elasticsearch  the tests that need a node: both engines give the same answers, also on other servers
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
@@ -191,10 +191,9 @@ simulation: $(VENV)/installed-dev
 
 # An input that fails is in build/fuzz/TARGET, with its traceback in what is printed.
 SECONDS ?= 60
-TARGETS ?= $(shell $(BIN)/python -m tests.fuzz)
 fuzz: kernel
 	@$(BIN)/python -c "import atheris" 2>/dev/null || $(PIP_INSTALL) --group fuzz
-	@for target in $(TARGETS); do \
+	@targets="$(or $(TARGETS),$$($(BIN)/python -m tests.fuzz))" || exit 1; for target in $$targets; do \
 		echo "== $$target"; $(BIN)/python -m tests.fuzz $$target --seconds $(SECONDS) --seed $(SEED) || exit 1; \
 	done
 
@@ -203,7 +202,7 @@ fuzz-targets: $(VENV)/installed-dev
 	@$(BIN)/python -c "import json; from tests.fuzz.targets import TARGETS; print('targets=' + json.dumps([*TARGETS]))"
 
 advisories: | $(BIN)/python
-	$(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check --group advisories
+	$(PIP_INSTALL) --group advisories
 	@for lock in deploy/image/*.txt; do \
 		$(BIN)/python -m pip_audit --disable-pip --require-hashes --strict --requirement "$$lock" || exit 1; \
 	done
@@ -244,7 +243,7 @@ image-digest:
 
 DISTRIBUTIONS = dist/esr-$(VERSION).tar.gz dist/esr-$(VERSION)-py3-none-any.whl
 publish: | $(BIN)/python
-	$(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check --group publish
+	$(PIP_INSTALL) --group publish
 	$(BIN)/python -m pypi_attestations sign $(DISTRIBUTIONS)
 	$(BIN)/python -m twine upload --non-interactive --attestations \
 		$(DISTRIBUTIONS) $(DISTRIBUTIONS:=.publish.attestation)

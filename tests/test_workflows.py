@@ -130,6 +130,22 @@ def dist(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
+def test_groups_of_packages_are_installed_by_the_pip_of_the_environment(tmp_path: Path) -> None:
+    """That of the system may be too old for groups, or missing as on Debian."""
+    said = make("-n", "advisories", "publish", tree=tmp_path, PYTHON=sys.executable).splitlines()
+    installs = [line.split()[0] for line in said if "--group" in line]
+    assert installs == [".venv/bin/pip"] * 2
+
+
+@pytest.mark.slow
+def test_fuzzing_fails_if_its_targets_cannot_be_listed(tmp_path: Path) -> None:
+    programs = tmp_path / "programs"
+    stand_in(programs, "python", "sys.exit(sys.argv[1] == '-m')")  # imports atheris, and lists nothing
+    arguments = ["make", "-f", str(ROOT / "Makefile"), "-o", "kernel", f"BIN={programs}", "fuzz"]
+    assert subprocess.run(arguments, cwd=tmp_path, capture_output=True, check=False).returncode
+
+
 GH = """
 import pathlib
 assert sys.argv[1:4] == ["release", "create", "v1.2.3"] and "--verify-tag" in sys.argv
