@@ -6,12 +6,13 @@ The first n entries do not depend on how many are requested, so "Show more" move
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from esr.corpus.concordance import Concordance, LineOptions, build_concordance
+from esr.errors import UsageError
 from esr.following.newest import add_scores, find_newest
 from esr.following.novelty import NovelAnswer, find_novel
 from esr.following.passages import hits_to_fold
@@ -19,6 +20,7 @@ from esr.index.hits import Hit
 from esr.index.questions import Hits, Records
 from esr.ranking.answers import Passage, single
 from esr.ranking.prepared_query import Answer, PreparedQuery
+from esr.ranking.ranking import ENCODER_SECONDS, choose_ranking
 from esr.ranking.searcher import Searcher
 from esr.stdlib import batched
 from webui.answers.entries import Entry, arrange_hits, build_entries, hits_to_fetch
@@ -26,6 +28,7 @@ from webui.arguments.request import (
     Arguments,
     SearchRequest,
     check_query,
+    check_text,
 )
 from webui.running.problems import blame_argument
 from webui.running.settings import Settings
@@ -49,14 +52,51 @@ class ArrangedAnswer(NamedTuple):
     has_more: bool
 
 
-def rank_sentences(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> RankedAnswer:
-    """The first k sentences for a search. Raises a RequestError that names the argument at fault."""
+def rank_sentences(
+    searcher: Searcher, search: SearchRequest, k: int, settings: Settings, *, records: bool = True
+) -> RankedAnswer:
+    """The first k sentences for a search. Raises a RequestError that names the argument at fault.
+
+    `records`: whether hits have their records. Lists by date and of what is new always have them.
+    """
     prepared = prepare_search(searcher, search, settings)
     with blame_argument(None):
         is_novel = search.arrangement.novel
-        answer = _find_novel(prepared, search, k).answer if is_novel else _find_hits(prepared, search, k)
+        answer = (
+            _find_novel(prepared, search, k).answer if is_novel else _find_hits(prepared, search, k, records)
+        )
     record_search(search.query, answer.total)
     return RankedAnswer(answer, prepared)
+
+
+def answer_queries(
+    searcher: Searcher,
+    search: SearchRequest,
+    queries: Mapping[str, str],
+    k: int,
+    settings: Settings,
+    *,
+    records: bool = True,
+) -> tuple[dict[str, Answer], dict[str, str]]:
+    """The answers to many queries by name, and why the others cannot be searched for.
+
+    `search` has what they share; its own query is ignored. `records`: as for `rank_sentences`. Raises
+    RequestError if an argument other than the query is at fault.
+    """
+    snapshot = searcher.snapshot()
+    ranking = choose_ranking(search.ranking, snapshot.index, ENCODER_SECONDS)
+    answers: dict[str, Answer] = {}
+    skipped: dict[str, str] = {}
+    for name, query in queries.items():
+        try:
+            check_text("q", query, settings.query_chars)
+            search_for_query = replace(search, query=query, ranking=ranking)
+            answers[name] = rank_sentences(snapshot, search_for_query, k, settings, records=records).answer
+        except UsageError as error:
+            if getattr(error, "field", "q") != "q":
+                raise
+            skipped[name] = str(error)
+    return answers, skipped
 
 
 def rank_and_arrange(
@@ -233,10 +273,10 @@ def prepare_search(searcher: Searcher, search: SearchRequest, settings: Settings
         return searcher.prepare_interpretation(interpretation, search.ranking_on(searcher), started)
 
 
-def _find_hits(prepared: PreparedQuery, search: SearchRequest, k: int) -> Answer:
+def _find_hits(prepared: PreparedQuery, search: SearchRequest, k: int, records: bool = True) -> Answer:
     if search.arrangement.by_date:
         return find_newest(prepared, k, search.filters, oldest_first=search.arrangement.sort == "oldest")
-    return prepared.search(k, search.filters)
+    return prepared.search(k, search.filters, records=records)
 
 
 def _find_novel(prepared: PreparedQuery, search: SearchRequest, k: int) -> NovelAnswer:

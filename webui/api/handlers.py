@@ -27,19 +27,19 @@ from esr.evidence.reuse import find_reuse
 from esr.features import FEATURES
 from esr.following.holdings import describe_holdings
 from esr.index.contract import Index
-from esr.index.filters import FACET_FIELDS, Filters
+from esr.index.filters import FACET_FIELDS
 from esr.index.names import entity_key, parse_name_filter
 from esr.index.questions import Names, NamesWithPrefix, Summary, Values
 from esr.models.forms import FORMS
 from esr.models.priors import PRIORS
 from esr.plans.plan import CANDIDATES, CollectionStatistics
-from esr.query import in_language, literal, parse
+from esr.query import in_language, literal
 from esr.ranking import boosts
 from esr.ranking.answers import analysis_dict, answer_dict, single
 from esr.ranking.completions import complete as complete_query
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import report_query
-from esr.ranking.ranking import ENCODER_SECONDS, DefaultRanking, Ranking, choose_ranking, resume_ranking
+from esr.ranking.ranking import DefaultRanking, resume_ranking
 from esr.ranking.requests import raw_request
 from esr.ranking.searcher import Searcher
 from esr.text.scripts import text_direction
@@ -74,7 +74,6 @@ from webui.arguments.request import (
     Arguments,
     SearchRequest,
     check_query,
-    check_text,
     parse_filters,
     parse_search,
     parse_shape,
@@ -92,7 +91,6 @@ from webui.running.problems import (
 )
 from webui.running.rate_limit import count_queries
 from webui.running.settings import Settings
-from webui.running.telemetry import record_search
 
 # Pages of a ranking
 
@@ -562,41 +560,20 @@ def batch(call: Call) -> Response:
     if len(queries) < len(body["queries"]):
         raise RequestError("two queries have the same id: give each its own id", "queries")
     ranking = read_ranking(call, body)
-    results = _answer_queries(call, body, ranking, parse_filters(filter_arguments(body, call.settings)))
-    format = body.get("format", "json")
+    filters = parse_filters(filter_arguments(body, call.settings))
+    literal = body.get("literal", False)
+    search = SearchRequest("", ranking, filters, is_literal=literal, with_furniture=True)
+    k, format = body.get("k", call.settings.default_k), body.get("format", "json")
+    answers, skipped = lists.answer_queries(
+        call.searcher, search, queries, k, call.settings, records=format != "run"
+    )
     if format == "json":
-        return json_response({"answers": [_as_dict(name, result) for name, result in results.items()]})
-    answers = {name: result for name, result in results.items() if isinstance(result, Answer)}
-    skipped = {name: str(result) for name, result in results.items() if not isinstance(result, Answer)}
+        fields = {name: f"queries.{number}.query" for number, name in enumerate(queries)}
+        errors = {name: RequestError(reason, fields[name]) for name, reason in skipped.items()}
+        return json_response({"answers": [_as_dict(name, (answers | errors)[name]) for name in queries]})
     if format == "run":
         return downloads.queries_run(answers, body.get("tag", downloads.TAG), skipped)
     return downloads.queries_csv(queries, answers, skipped)
-
-
-def _answer_queries(
-    call: Call, body: dict[str, Any], ranking: Ranking, filters: Filters
-) -> dict[str, AnswerOrError]:
-    """Answers by id. An error in one query is its answer; an error in all queries is raised."""
-    snapshot = call.searcher.snapshot()
-    k = body.get("k", call.settings.default_k)
-    has_records = body.get("format") != "run"
-    read = literal if body.get("literal", False) else parse
-    ranking = choose_ranking(ranking, snapshot.index, ENCODER_SECONDS)
-    results: dict[str, AnswerOrError] = {}
-    for number, query in enumerate(body["queries"]):
-        field = f"queries.{number}.query"
-        try:
-            check_text("q", query["query"], call.settings.query_chars)
-            parsed = read(query["query"])
-            check_query(snapshot, parsed, call.settings, field)
-        except UsageError as error:
-            results[query["id"]] = RequestError(str(error), field)
-            continue
-        with blame_argument(None):
-            prepared = snapshot.prepare(parsed, ranking)
-            results[query["id"]] = answer = prepared.search(k, filters, records=has_records)
-        record_search(query["query"], answer.total)
-    return results
 
 
 def _as_dict(name: str, result: AnswerOrError) -> dict[str, Any]:

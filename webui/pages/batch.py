@@ -18,8 +18,8 @@ from esr.topics.topic import TITLE, Topic
 from esr.topics.topic_files import parse_topics
 from webui.answers import downloads
 from webui.answers.downloads import NOTHING
-from webui.answers.lists import rank_sentences
-from webui.arguments.request import SearchRequest, check_text, read_search
+from webui.answers.lists import answer_queries
+from webui.arguments.request import SearchRequest, read_search
 from webui.pages.rendering import PageRenderer
 from webui.running.problems import (
     Problem,
@@ -131,49 +131,54 @@ def _answer(visit: Visit, settings: Settings) -> Response:
             f"there are {len(queries):,} queries: at most {settings.batch_queries:,} are allowed", QUERIES
         )
     count_queries(len(queries))
-    answers, skipped = _answer_queries(visit.searcher, search, queries, k, settings)
+    texts, untitled = _read_texts(queries)
+    answers, skipped = _answer_queries(visit.searcher, search, texts, k, settings, records=format != "run")
+    skipped |= untitled
+    if not answers:
+        topic_id, reason = next(iter(skipped.items()))
+        raise RequestError(f"query {topic_id[:_ID_CHARS]!r}: {reason}", QUERIES)
     missing = {topic: answer.incomplete for topic, answer in answers.items() if answer.incomplete}
     unseen = skipped if format == "run" else NOTHING  # a table has a line for each skipped query
     if (missing or unseen) and ACCEPT not in request.form:
         raise Unconfirmed(missing, unseen)
     if format == "run":
         return downloads.queries_run(answers, skipped=skipped)
-    return downloads.queries_csv({topic.id: topic.query() for topic in queries}, answers, skipped)
+    return downloads.queries_csv({topic.id: texts.get(topic.id, "") for topic in queries}, answers, skipped)
+
+
+def _read_texts(queries: Sequence[Topic]) -> tuple[dict[str, str], dict[str, str]]:
+    """The texts to search for by topic, and why the other topics have none."""
+    texts: dict[str, str] = {}
+    untitled: dict[str, str] = {}
+    for topic in queries:
+        try:
+            texts[topic.id] = topic.query()
+        except UsageError as error:
+            untitled[topic.id] = str(error)
+    return texts, untitled
 
 
 def _answer_queries(
-    searcher: Searcher, search: SearchRequest, queries: Sequence[Topic], k: int, settings: Settings
-) -> tuple[Mapping[str, Answer], Mapping[str, str]]:
-    """The answers by topic, ranked as by `esr run`, and why the other queries cannot be searched for.
-
-    Raises RequestError if no query has an answer, or if an argument other than the query is at fault.
-    """
-    snapshot = searcher.snapshot()
-    answers: dict[str, Answer] = {}
-    skipped: dict[str, str] = {}
-    for topic in queries:
-        try:
-            query = topic.query()
-            check_text("q", query, settings.query_chars)
-            request_of_query = SearchRequest(
-                query,
-                search.ranking,
-                search.filters,
-                is_literal=search.is_literal,
-                require_all=search.require_all,
-                with_furniture=True,
-                query_language=search.query_language,
-                languages=search.languages,
-            )
-            answers[topic.id] = rank_sentences(snapshot, request_of_query, k, settings).answer
-        except UsageError as error:
-            if getattr(error, "field", "q") != "q":
-                raise
-            skipped[topic.id] = str(error)
-    if not answers:
-        topic_id, reason = next(iter(skipped.items()))
-        raise RequestError(f"query {topic_id[:_ID_CHARS]!r}: {reason}", QUERIES)
-    return answers, skipped
+    searcher: Searcher,
+    search: SearchRequest,
+    texts: Mapping[str, str],
+    k: int,
+    settings: Settings,
+    *,
+    records: bool,
+) -> tuple[dict[str, Answer], dict[str, str]]:
+    """The answers by topic, ranked as by `esr run`, and why the other queries cannot be searched for."""
+    of_all = SearchRequest(
+        "",
+        search.ranking,
+        search.filters,
+        is_literal=search.is_literal,
+        require_all=search.require_all,
+        with_furniture=True,
+        query_language=search.query_language,
+        languages=search.languages,
+    )
+    return answer_queries(searcher, of_all, texts, k, settings, records=records)
 
 
 def _read_text() -> tuple[str, str]:

@@ -141,6 +141,15 @@ def test_a_query_that_cannot_be_searched_for_does_not_stop_the_others(real: Flas
     assert "control character" in rows[2]["incomplete"]
 
 
+def test_a_topic_without_a_title_does_not_stop_the_others(real: FlaskClient) -> None:
+    queries = '{"id": "q1", "desc": "floods"}\n{"id": "q2", "title": "earthquake"}'
+    table = real.post("/batch", data={"queries": queries, "k": "1"})
+    assert (table.status_code, table.headers["X-Skipped"]) == (200, "q1")
+    rows = list(csv.DictReader(io.StringIO(table.text.lstrip("\ufeff"))))
+    assert [(row["id"], bool(row["sentence_id"])) for row in rows] == [("q1", False), ("q2", True)]
+    assert "has no title" in rows[0]["incomplete"]
+
+
 def test_the_page_asks_before_it_makes_a_run_without_some_of_the_queries(
     real: FlaskClient,
 ) -> None:
