@@ -98,6 +98,11 @@ def test_a_name_in_open_quotes_is_completed_with_names_of_the_type(searcher: Sea
     assert queries(searcher, 'source:"BBC N') == ['source:"BBC News"']
 
 
+def test_a_name_is_completed_from_as_many_words_as_begin_it(searcher: Searcher) -> None:
+    assert queries(searcher, "rain michael f")[0] == "rain Michael Flynn"
+    assert queries(searcher, "rain michael")[:2] == ["rain Michael Flynn", "rain Michael Ridge"]
+
+
 @pytest.fixture(scope="module", params=ENGINES)
 def dated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     """The newest article is of 31 March, so the month before it begins with the last day of February."""

@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 
 import esr
-from esr.errors import UsageError
+from esr.errors import IndexClosed, UsageError
 from esr.index.filters import Filters
 from esr.index.hits import Hit, SentenceRecord
 from esr.plans.plan import HasAttribute
+from esr.query import parse
 from esr.ranking.answers import answer_dict, best_of_documents, require_record
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import report_reading
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher, open_searcher
+from esr.ranking.searcher import Searcher, find_language, open_searcher
 from esr.ranking.second_stage.signal_types import signal_types
 from esr.text.dates import parse_date_end, parse_date_start
 from tests.support.elasticsearch import document as unlocated_document
@@ -225,6 +226,42 @@ def test_repeated_words_of_a_query_count_as_often(searcher: Searcher) -> None:
 def test_a_searcher_closes_with_its_block(searcher: Searcher) -> None:
     with searcher as same:
         assert same is searcher
+
+
+def test_a_searcher_closes_its_index_unless_it_is_told_that_others_use_it(searcher: Searcher) -> None:
+    with Searcher(searcher.index, owns_index=False):
+        pass
+    assert searcher.search("storm").hits
+    with Searcher(searcher.index):
+        pass
+    with pytest.raises(IndexClosed):
+        searcher.search("storm")
+
+
+def test_an_answer_has_ten_sentences_unless_another_number_is_asked_for(tmp_path: Path) -> None:
+    load(tmp_path / "index", [document("A", *["A storm came."] * 12)])
+    with open_searcher(tmp_path / "index") as searcher:
+        assert [len(searcher.search("storm", *k).hits) for k in ((), (11,))] == [10, 11]
+
+
+@pytest.mark.parametrize("part", ["parse", "vectors"])
+def test_a_signal_that_the_index_has_no_values_for_says_how_to_get_them(
+    searcher: Searcher, part: str
+) -> None:
+    name = next(name for name, kind in signal_types().items() if kind.needs == part)
+    noun = {"parse": "parses", "vectors": "vectors"}[part]
+    with pytest.raises(UsageError, match=f"has no {noun}: run esr enrich --only {part}, or rank without"):
+        searcher.search("storm", rerank=[{"signal": name}])
+
+
+def test_a_language_that_no_document_is_in_is_refused(tmp_path: Path) -> None:
+    news = [document("A", "A storm came.", language="en"), document("B", "Ein Sturm kam.", language="de")]
+    load(tmp_path / "index", news, analyzer="by-language")
+    with open_searcher(tmp_path / "index") as searcher:
+        with pytest.raises(UsageError, match=r"no document of .* is in the language fr: it has (en|de), "):
+            find_language(searcher.index, parse("storm language:fr"))
+        assert find_language(searcher.index, parse("storm language:de")).language == "de"
+        assert find_language(searcher.index, parse("storm")).language == "en"
 
 
 def test_a_prefix_adds_its_most_frequent_terms_the_most_frequent_first(tmp_path: Path) -> None:
