@@ -15,6 +15,7 @@ need("cosmic_ray")
 need("coverage")
 
 from tools.coverage_folders import main as report_coverage  # noqa: E402
+from tools.mutation import __main__ as program  # noqa: E402
 from tools.mutation import mutants as module  # noqa: E402
 from tools.mutation.mutants import Mutant, changed_lines, find_mutants, read_equivalents, sample  # noqa: E402
 
@@ -119,6 +120,15 @@ def test_an_equivalent_mutant_is_left_out(project: Path) -> None:
     found = find_mutants("esr/sizes/small.py")
     assert equivalent[1:] not in described(sample(found, 100, 1, {equivalent}))
     assert len(sample(found, 100, 1, {equivalent})) == len(found) - 1
+
+
+def test_lines_with_equivalent_mutants_alone_miss_no_goal(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    equivalents = {(mutant.path, *mutant.lines()) for mutant in find_mutants("esr/sizes/small.py", {9})}
+    monkeypatch.setattr(program, "read_equivalents", lambda: equivalents)
+    assert program.main(["esr/sizes/small.py:9", "--least", "75", "--seed", "1"]) == 0
+    assert "0 of 2 mutants" in capsys.readouterr().out
 
 
 def test_a_change_that_its_operator_cannot_make_is_left_out(project: Path) -> None:

@@ -59,6 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         started = time.monotonic()
         chosen = sample(mutants, options.sample, seed, equivalents)
         print(f"{folder}: {len(chosen)} of {len(mutants)} mutants, --seed {seed}", flush=True)
+        if not chosen:  # all are equivalent
+            continue
         outcomes: Counter[str] = Counter()
 
         def report(mutant: Mutant, outcome: str, outcomes: Counter[str] = outcomes) -> None:
