@@ -21,7 +21,6 @@ from esr.cli.main import main
 from esr.corpus.choices import GROUPINGS, MEASURES, ORDERS, SORTS, Grouping
 from esr.corpus.collocations import (
     By,
-    Contrast,
     Reach,
     contrast_both_ways,
     contrast_collocations,
@@ -438,15 +437,6 @@ def test_both_directions_of_a_comparison_are_those_of_one_each(
     key_words = find_key_words_both_ways(searcher, part, other, min_count=1)
     assert key_words == [find_key_words(searcher, *pair, min_count=1) for pair in pairs]
     assert all(each.words for each in key_words)
-
-
-def test_measures_of_a_contrast_are_those_computed_by_hand() -> None:
-    contrast = Contrast(np.array([20.0, 10.0, 8.0]), 1000, np.array([10.0, 0.0, 16.0]), 2000)
-    assert contrast.log_ratio.tolist() == pytest.approx([2.0, math.log2(0.01 / 0.00025), 0.0])
-    assert contrast.percent_difference.tolist() == pytest.approx([300.0, math.nan, 0.0], nan_ok=True)
-    cells = [(20, 10), (10, 20), (980, 990), (1990, 1980)]
-    expected = 2 * sum(observed * math.log(observed / by_chance) for observed, by_chance in cells)
-    assert contrast.log_likelihood.tolist() == pytest.approx([expected, contrast.log_likelihood[1], 0.0])
 
 
 def test_written_forms_are_the_most_frequent_ones(searcher: Searcher, language: str) -> None:

@@ -138,6 +138,39 @@ def test_names_are_listed_told_of_and_joined_alike_on_both_engines(searcher: Sea
     assert build_network(everything, list_names(everything), least=2).edges == []
 
 
+@pytest.fixture
+def weighed(tmp_path: Path) -> Iterator[Searcher]:
+    """FEMA and Ohio are in two sentences, and the second sentence of Ann Lee is the most typical."""
+    said = [
+        ("Ann Lee saw the zebra and the kettle.", [ANN]),
+        ("Ann Lee saw the storm and the flood.", [ANN]),
+        ("FEMA and Ann Lee met.", [FEMA, ANN]),
+        *[("The storm and the flood reached FEMA in Ohio.", [FEMA, OHIO])] * 2,
+    ]
+    load(str(tmp_path / "index"), [document("a", *(text for text, _ in said)), document("b", "A zebra sat.")])
+    with open_searcher(str(tmp_path / "index")) as opened:
+        with opened.index.enrichment() as enrichment:
+            enrichment.store(RECIPE, [("a", enriched([names for _, names in said]))])
+            enrichment.finish(RECIPE)
+        yield opened
+
+
+def test_the_pair_of_most_sentences_comes_first_in_a_network(weighed: Searcher) -> None:
+    everything = select(weighed, "", NO_FILTERS)
+    edges = build_network(everything, list_names(everything)).edges
+    assert [({edge.one, edge.other}, edge.sentences) for edge in edges] == [
+        ({"fema", "ohio"}, 2),
+        ({"ann lee", "fema"}, 1),
+    ]
+
+
+def test_of_sentences_alike_the_one_most_typical_of_its_document_is_best_for_a_name(
+    weighed: Searcher,
+) -> None:
+    best = [hit.sentence_id for hit in read_name(weighed, "Ann Lee", sentences=3).best]
+    assert best.index("a.s1") < best.index("a.s0")
+
+
 def check_page(searcher: Searcher) -> None:
     page = read_name(searcher, "person:lee", sentences=2)
     assert (page.name, page.type, page.sentences, page.documents) == ("Ann Lee", PERSON, 3, 2)
