@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import resource
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -287,7 +288,10 @@ def test_the_commands_and_python_give_the_same(folder: str, tmp_path: Path) -> N
     assert result.exit_code == 2 and "ends in .graphml or .csv" in str(result.output) + str(result.exception)
 
 
-def test_the_file_of_a_network_that_cannot_be_written_stays_as_it_was(folder: str, tmp_path: Path) -> None:
+def test_the_file_of_a_network_that_cannot_be_written_stays_as_it_was(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # Python 3.11 would leave it cut off by the limit
     file, elsewhere = tmp_path / "names.graphml", tmp_path / "missing" / "names.csv"
     file.write_text("of yesterday")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
