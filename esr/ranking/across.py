@@ -90,19 +90,18 @@ def _check_encoder(index: Index) -> None:
 def find_across(
     index: Index, text: str, groups: Sequence[str], condition: Condition | None, filters: Filters
 ) -> list[Hit]:
-    """The nearest sentences of each of these languages, without records, the most similar first.
+    """The nearest sentences of each of these languages, without records, one language after the other.
 
     A condition with words holds for sentences of one language alone, so none of another is found.
     """
     if not text.strip() or (condition is not None and implies_language(condition)):
         return []
     encoder, vector = encode_query(index, text)
-    hits = [
+    return [
         hit
         for group in groups
         for hit in in_language(index, group).nearest(encoder, vector, NEAREST, condition, filters)
     ]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.ordinal))
 
 
 def merge_languages(
@@ -115,8 +114,8 @@ def merge_languages(
 ) -> list[Hit]:
     """The hits of the query's language, and those of others, in the order of the similarities they count as.
 
-    These are the scores. `hits` and `others` are best first. A hit beyond the sentences with vectors counts
-    as similar as the last of these.
+    These are the scores. `hits` are best first. A hit beyond the sentences with vectors counts as similar as
+    the last of these.
     """
     query: QueryVector = encode_query(index, text)
     nearest = index.nearest(query.encoder, query.vector, max(len(hits), 1), condition, filters)
