@@ -70,7 +70,7 @@ class BadLines(UsageError):
     """Lines that cannot be imported."""
 
     def __init__(self, problems: Sequence[BadLine]) -> None:
-        self.problems = list(problems)
+        self.problems: list[BadLine] = list(problems)
         named = "; ".join(f"line {line}: {problem}" for line, problem in self.problems[:_MOST_NAMED])
         more = len(self.problems) - _MOST_NAMED
         super().__init__(f"nothing was imported: {named}" + (f"; and {more} more lines" if more > 0 else ""))
