@@ -32,6 +32,9 @@ from tests.support.fake_enricher import write_tiny_encoder
 from tests.webui.access.conftest import MARK, SECRET, Caller, Server, text_of
 from webui.access.guard import METRICS, OPEN, check
 from webui.api.operations import OPERATIONS
+from webui.app import create_app
+from webui.running.problems import Unauthorized
+from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
 
 SENTENCE_PATHS = {"/explain", "/similar", *(f"/sentence.{each.suffix}" for each in CITATIONS.values())}
@@ -80,6 +83,21 @@ def arguments(path: str, method: str, document: str = "v0") -> dict[str, Any]:
     elif name in ("/models", "/status", "/openapi.json"):
         given = {}
     return {key: value for key, value in given.items() if key != "q" or "/similar" not in path}
+
+
+def test_an_index_of_restricted_senders_is_read_by_nobody_outside_of_their_requests(
+    server: Server, locations: dict[str, str]
+) -> None:
+    server.add("somebody")
+    settings = Settings(access=str(server.file))
+    indexes = ServedIndexes.at(locations, settings)
+    app = create_app(indexes, settings)
+    with (
+        open_searcher(locations["news"]) as searcher,
+        app.test_request_context(),
+        pytest.raises(Unauthorized, match="nobody is logged in"),
+    ):
+        indexes.guard.restrict(searcher.index)
 
 
 @pytest.mark.slow
