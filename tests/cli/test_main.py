@@ -29,6 +29,7 @@ from esr.cli.main import pause_collections
 from esr.cli.output import check_output, open_output
 from esr.errors import EsrError, UsageError
 from tests.cli.conftest import Esr
+from tests.support.runs import unmeasured
 
 pytestmark = pytest.mark.slow
 
@@ -70,7 +71,8 @@ UNNEEDED_BY_CORRECTIONS = (
 def run_search(source: str, index: Path) -> list[str]:
     """The words of the last line that a process prints, after it has searched."""
     command = [sys.executable, "-c", source, "search", "alpha", "--index", str(index), "--literal"]
-    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    environment = unmeasured()
+    environment.pop("OPENBLAS_NUM_THREADS", None)
     run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return run.stdout.splitlines()[-1].split()
 
@@ -92,7 +94,7 @@ def test_a_correction_imports_nothing_that_only_other_commands_and_larger_delive
     news.write_text(json.dumps({"id": "a", "text": text, "title": "Corrected"}))
     command = [sys.executable, "-c", _SEARCH, "append", str(tmp_path / "index"), str(news)]
     report, *_, imported = subprocess.run(
-        command, capture_output=True, text=True, check=True
+        command, capture_output=True, text=True, check=True, env=unmeasured()
     ).stdout.splitlines()
     assert "1 changed" in report
     assert {*imported.split()} & {*UNNEEDED_BY_CORRECTIONS.split()} == set()

@@ -18,6 +18,7 @@ import esr
 from tests.library.test_index import ROWS, place
 from tests.support.index_contents import ENGINES
 from tests.support.processes import holds_in_threads, in_thread
+from tests.support.runs import unmeasured
 
 QUERIES = ["flood", "rivers rose", "storm OR towns", "millions"]
 
@@ -113,7 +114,8 @@ def test_an_index_that_is_not_open_yet_says_so_and_one_that_is_missing(tmp_path:
 
 def test_importing_esr_imports_nothing_else() -> None:
     program = "import sys; before = set(sys.modules); import esr; print(*set(sys.modules) - before)"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", program]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=unmeasured())
     assert {*run.stdout.split()} == {"esr", "__future__"}
 
 

@@ -28,6 +28,11 @@ SHARDS = (1, 3) if IS_LONG else (3,)
 only_long = pytest.mark.skipif(not IS_LONG, reason="ESR_TEST_LONG=yes runs it")
 
 
+def unmeasured() -> dict[str, str]:
+    """The environment for a process whose imports are looked at: coverage.py would add its own."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+
+
 # At a desk, a test is skipped that lacks what it needs. CI must not pass without it.
 
 
