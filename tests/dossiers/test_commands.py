@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,19 @@ def where(tmp_path: Path) -> str:
 @pytest.fixture
 def desk(tmp_path: Path) -> str:
     return str(tmp_path / "desk.sqlite")
+
+
+@pytest.fixture
+def clippings(tmp_path: Path) -> Path:
+    """A file with two clippings that have no notes and no tags."""
+    saved = tmp_path / "clippings.json"
+    texts = ("The river rose.", "Nobody was hurt.")
+    saved.write_text(
+        json.dumps(
+            [{"sentence_id": f"a.s{n}", "document_id": "a", "text": text} for n, text in enumerate(texts)]
+        )
+    )
+    return saved
 
 
 def run(desk: str, *arguments: str, fails: bool = False) -> str:
@@ -238,3 +253,91 @@ def test_a_backup_has_the_desk_and_restores_it_under_an_open_one(
     verified = CliRunner().invoke(main, ["verify", "--index", target])
     assert verified.exit_code == 0, verified.output
     assert CliRunner().invoke(main, ["backup", target, "--index", where, "--desk", desk]).exit_code == 0
+
+
+def test_a_list_and_a_history_are_printed_as_json(desk: str) -> None:
+    id = run(desk, "create", "Floods", "--as", "ann").strip()
+    run(desk, "rename", "Floods", "Überschwemmung", "--as", "ann")
+    listed = run(desk, "list", "--json")
+    assert "Überschwemmung" in listed, "letters stay as they are"
+    assert [(row["id"], row["owner"], row["items"]) for row in json.loads(listed)] == [(id, "ann", 0)]
+    changes = json.loads(run(desk, "history", id, "--json"))
+    assert [(row["version"], row["action"], row["who"]) for row in changes] == [
+        (2, "rename", "ann"),
+        (1, "create", "ann"),
+    ]
+
+
+def test_an_item_is_named_by_its_number_or_by_its_id(desk: str, clippings: Path) -> None:
+    run(desk, "create", "Floods")
+    run(desk, "add", "Floods", "--clippings", str(clippings))
+    items = json.loads(run(desk, "show", "Floods", "--json"))["items"]
+    assert run(desk, "remove", "Floods", items[0]["id"]) == "removed 1 item; version 3\n"
+    assert "tags" not in run(desk, "show", "Floods"), "it has none"
+    left = json.loads(run(desk, "show", "Floods", "--json"))["items"]
+    assert [item["id"] for item in left] == [items[1]["id"]]
+    assert run(desk, "remove", "Floods", "1") == "removed 1 item; version 4\n"
+    assert json.loads(run(desk, "show", "Floods", "--json"))["items"] == []
+
+
+def test_a_link_is_made_listed_and_revoked(desk: str) -> None:
+    run(desk, "create", "Floods", "--as", "ann")
+    made = run(desk, "link", "Floods", "--days", "7", "--as", "ann")
+    assert made.startswith("/shared?token=") and len(made.split("=", 1)[1]) > 40
+    (listed,) = run(desk, "link", "Floods", "--list").splitlines()
+    id, about = listed.split("  ", 1)
+    made_at, until = re.fullmatch(r"made (\S{16}) by ann, until (\S{16})", about).groups()  # type: ignore[union-attr]
+    lasts = datetime.fromisoformat(until) - datetime.fromisoformat(made_at)
+    assert abs(lasts - timedelta(days=7)) <= timedelta(minutes=1)
+    assert "no link 'other'" in run(desk, "link", "Floods", "--revoke", "other", fails=True)
+    assert run(desk, "link", "Floods", "--revoke", id) == f"revoked {id}\n"
+    (listed,) = run(desk, "link", "Floods", "--list").splitlines()
+    assert listed == f"{id}  made {made_at} by ann, revoked", "no other link was made"
+
+
+def test_a_dossier_that_is_deleted_for_good_is_not_restored(desk: str) -> None:
+    run(desk, "create", "Floods")
+    assert run(desk, "delete", "Floods") == "deleted Floods\n"
+    assert run(desk, "list") == "" and "Floods" in run(desk, "list", "--deleted")
+    run(desk, "restore", "Floods", "1")
+    assert "Floods" in run(desk, "list")
+    assert run(desk, "delete", "Floods", "--for-good") == "deleted Floods\n"
+    assert run(desk, "list", "--deleted") == ""
+    assert "there is no dossier" in run(desk, "restore", "Floods", "1", fails=True)
+
+
+def test_what_a_command_lacks_is_named(desk: str, tmp_path: Path) -> None:
+    run(desk, "create", "Floods")
+    assert "give --document or --clippings" in run(desk, "add", "Floods", fails=True)
+    assert "give a note, --tag or --judgement" in run(desk, "note", "Floods", "1", fails=True)
+    for command in ("backup", "restore-backup"):
+        assert "leave out --as" in run(desk, command, str(tmp_path / "b"), "--as", "ann", fails=True)
+    assert not (tmp_path / "b").exists()
+
+
+def test_a_file_that_cannot_be_read_or_written_is_named(desk: str, tmp_path: Path) -> None:
+    run(desk, "create", "Floods")
+    broken = tmp_path / "broken.json"
+    broken.write_text("{")
+    for path in (broken, tmp_path / "none.json"):
+        refused = run(desk, "add", "Floods", "--clippings", str(path), fails=True)
+        assert refused.startswith(f"Error: cannot read clippings of {path}: ")
+    target = tmp_path / "none" / "floods.md"
+    refused = run(desk, "export", "Floods", str(target), fails=True)
+    assert refused == f"Error: cannot write {target}: no such file or directory\n"
+
+
+def test_a_desk_is_replaced_only_after_a_yes(desk: str, tmp_path: Path) -> None:
+    run(desk, "create", "Before")
+    copy = str(tmp_path / "copy")
+    run(desk, "backup", copy)
+    run(desk, "create", "After")
+    command = ["dossier", "restore-backup", copy, "--desk", desk]
+    declined = CliRunner().invoke(main, command, input="n\n")
+    assert (
+        declined.exit_code == 1 and f"Replace all dossiers in the desk by those of {copy}?" in declined.output
+    )
+    assert "After" in run(desk, "list")
+    agreed = CliRunner().invoke(main, command, input="y\n")
+    assert agreed.exit_code == 0 and f"restored the desk from {copy}" in agreed.output
+    assert "Before" in run(desk, "list") and "After" not in run(desk, "list")
