@@ -289,7 +289,8 @@ def test_a_link_is_made_listed_and_revoked(desk: str) -> None:
     made_at, until = re.fullmatch(r"made (\S{16}) by ann, until (\S{16})", about).groups()  # type: ignore[union-attr]
     lasts = datetime.fromisoformat(until) - datetime.fromisoformat(made_at)
     assert abs(lasts - timedelta(days=7)) <= timedelta(minutes=1)
-    assert "no link 'other'" in run(desk, "link", "Floods", "--revoke", "other", fails=True)
+    for other in ("other", ""):
+        assert f"no link {other!r}" in run(desk, "link", "Floods", "--revoke", other, fails=True)
     assert run(desk, "link", "Floods", "--revoke", id) == f"revoked {id}\n"
     (listed,) = run(desk, "link", "Floods", "--list").splitlines()
     assert listed == f"{id}  made {made_at} by ann, revoked", "no other link was made"
@@ -306,9 +307,12 @@ def test_a_dossier_that_is_deleted_for_good_is_not_restored(desk: str) -> None:
     assert "there is no dossier" in run(desk, "restore", "Floods", "1", fails=True)
 
 
-def test_what_a_command_lacks_is_named(desk: str, tmp_path: Path) -> None:
+def test_what_a_command_lacks_is_named(desk: str, clippings: Path, tmp_path: Path) -> None:
     run(desk, "create", "Floods")
     assert "give --document or --clippings" in run(desk, "add", "Floods", fails=True)
+    for option in ("--note", "--tag"):
+        refused = run(desk, "add", "Floods", "--clippings", str(clippings), option, "x", fails=True)
+        assert "clippings keep their own notes and tags" in refused
     assert "give a note, --tag or --judgement" in run(desk, "note", "Floods", "1", fails=True)
     for command in ("backup", "restore-backup"):
         assert "leave out --as" in run(desk, command, str(tmp_path / "b"), "--as", "ann", fails=True)

@@ -155,6 +155,8 @@ def add(name: str, options: AddOptions, where: str | None, at: str | None, accou
         raise UsageError("name the sentences, or give --document or --clippings")
     if is_of_index and not where:
         raise UsageError("sentences and documents are of an index: give --index, or set ESR_INDEX")
+    if not is_of_index and (options.note or options.tags):
+        raise UsageError("clippings keep their own notes and tags: leave out --note and --tag")
     with open_dossiers(find_desk(at), account=account) as desk:
         behind = options.after and _find_items(desk, name, [options.after])[0]
         contents = _read_saved(options.clippings, options.index_name) if options.clippings else []
@@ -315,7 +317,7 @@ def link(
       esr dossier link Floods --days 7 --desk desk.sqlite
     """
     with open_dossiers(find_desk(at), account=account) as desk:
-        if revoke:
+        if revoke is not None:
             desk.revoke(name, revoke)
             click.echo(f"revoked {revoke}")
         elif is_list:
