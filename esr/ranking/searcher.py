@@ -165,9 +165,9 @@ class Searcher:
             last_day = self._last_day()  # of documents in all languages
             parsed = resolve_dates(parsed, last_day)
         language = find_language(self.index, parsed)
-        if needs_terms and language.language is None:
+        if needs_terms and language.language is None and (codes := _named(parsed)):
             groups = groups_of(self.index.status(Languages()))
-            named = {find_group(code, groups) for code in _named(parsed)}
+            named = {find_group(code, groups) for code in codes}
             language = QueryLanguage(named.pop()) if len(named) == 1 else language
         index = in_language(self.index, language.language, language.others)
         return Searcher(index, owns_index=False, last_day=last_day)

@@ -24,7 +24,7 @@ from esr.elastic.write.enrichment import replace_parts, send_updates
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.index.writer import Description
 from esr.plans.plan import FieldName
-from tests.support.web_servers import serving
+from tests.support.web_servers import answer, serving
 
 SCRIPTS = resources.list_names("scripts", ".painless")
 FOREIGN = ("_termStats", "dotProduct", "0x")
@@ -135,7 +135,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.server.taken.append((self.command, self.path, body))
         if self.server.page is not None and "_search" in self.path:
-            self._send(self.server.page, *self.server.content)
+            kind, page = self.server.content
+            answer(page, self.server.page, kind)(self)
         elif self.path == "/":
             self._answer(200, {"version": {"distribution": "opensearch", "number": self.server.version}})
         elif "point_in_time" in self.path:
@@ -158,15 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(406, {"error": f"Content-Type header [{kind}] is not supported", "status": 406})
 
     def _answer(self, status: int, body: Any) -> None:
-        self._send(status, "application/json", json.dumps(body).encode(), **self.server.headers)
-
-    def _send(self, status: int, kind: str, data: bytes, **headers: str) -> None:
-        self.send_response(status)
-        for name, value in {**headers, "Content-Type": kind}.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        answer(json.dumps(body), status, "application/json", **self.server.headers)(self)
 
     def log_message(self, *_: object) -> None:
         pass

@@ -19,7 +19,7 @@ from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable
 from esr.index.writer import Description
 from esr.text.sentence_enrichment import VECTORS
-from tests.support.web_servers import serving
+from tests.support.web_servers import answer, serving
 
 INDEX = "news-20240101t000000000000-esr-sentences"
 LOAD = Load(INDEX, Description("english", title=True), is_complete=True, owner="", members=(INDEX,))
@@ -67,13 +67,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(status, {"error": {"type": "refused", "reason": reason}, "status": status})
 
     def _answer(self, status: int, body: Any) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        for name, value in {**self.server.headers, "Content-Type": "application/json"}.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        answer(json.dumps(body), status, "application/json", **self.server.headers)(self)
 
     def log_message(self, *_: object) -> None:
         pass

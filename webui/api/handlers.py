@@ -561,8 +561,7 @@ def batch(call: Call) -> Response:
         raise RequestError("two queries have the same id: give each its own id", "queries")
     ranking = read_ranking(call, body)
     filters = parse_filters(filter_arguments(body, call.settings))
-    literal = body.get("literal", False)
-    search = SearchRequest("", ranking, filters, is_literal=literal, with_furniture=True)
+    search = SearchRequest("", ranking, filters, is_literal=body.get("literal", False), with_furniture=True)
     k, format = body.get("k", call.settings.default_k), body.get("format", "json")
     answers, skipped = lists.answer_queries(
         call.searcher, search, queries, k, call.settings, records=format != "run"
@@ -570,7 +569,8 @@ def batch(call: Call) -> Response:
     if format == "json":
         fields = {name: f"queries.{number}.query" for number, name in enumerate(queries)}
         errors = {name: RequestError(reason, fields[name]) for name, reason in skipped.items()}
-        return json_response({"answers": [_as_dict(name, (answers | errors)[name]) for name in queries]})
+        results: dict[str, AnswerOrError] = {**answers, **errors}
+        return json_response({"answers": [_as_dict(name, results[name]) for name in queries]})
     if format == "run":
         return downloads.queries_run(answers, body.get("tag", downloads.TAG), skipped)
     return downloads.queries_csv(queries, answers, skipped)

@@ -11,8 +11,6 @@ from flask import Flask, Response, request
 
 from esr.arguments.types import parse_whole
 from esr.errors import EsrError, InputError, UsageError
-from esr.ranking.prepared_query import Answer
-from esr.ranking.searcher import Searcher
 from esr.topics.lines import Line
 from esr.topics.topic import TITLE, Topic
 from esr.topics.topic_files import parse_topics
@@ -132,7 +130,9 @@ def _answer(visit: Visit, settings: Settings) -> Response:
         )
     count_queries(len(queries))
     texts, untitled = _read_texts(queries)
-    answers, skipped = _answer_queries(visit.searcher, search, texts, k, settings, records=format != "run")
+    answers, skipped = answer_queries(
+        visit.searcher, _for_each_query(search), texts, k, settings, records=format != "run"
+    )
     skipped |= untitled
     if not answers:
         topic_id, reason = next(iter(skipped.items()))
@@ -158,17 +158,9 @@ def _read_texts(queries: Sequence[Topic]) -> tuple[dict[str, str], dict[str, str
     return texts, untitled
 
 
-def _answer_queries(
-    searcher: Searcher,
-    search: SearchRequest,
-    texts: Mapping[str, str],
-    k: int,
-    settings: Settings,
-    *,
-    records: bool,
-) -> tuple[dict[str, Answer], dict[str, str]]:
-    """The answers by topic, ranked as by `esr run`, and why the other queries cannot be searched for."""
-    of_all = SearchRequest(
+def _for_each_query(search: SearchRequest) -> SearchRequest:
+    """The part of a search that all queries share, so that they are ranked as by `esr run`."""
+    return SearchRequest(
         "",
         search.ranking,
         search.filters,
@@ -178,7 +170,6 @@ def _answer_queries(
         query_language=search.query_language,
         languages=search.languages,
     )
-    return answer_queries(searcher, of_all, texts, k, settings, records=records)
 
 
 def _read_text() -> tuple[str, str]:

@@ -245,7 +245,7 @@ class DocumentPart(NamedTuple):
     terms: TermRange
 
 
-MOST_CLAUSES = 1000
+_MOST_CLAUSES = 1000
 """Number of clauses in a query that every server takes, with room for filters: they take 1,024 or more."""
 _MOST_FIELDS = len(INDEXED_FIELD)
 
@@ -253,7 +253,7 @@ _MOST_FIELDS = len(INDEXED_FIELD)
 def group_parts(term_count: int, parts: Iterable[DocumentPart]) -> Iterator[list[DocumentPart]]:
     """Yield the parts in groups for `part_clause`, so that no query with its scores has too many clauses."""
     group: list[DocumentPart] = []
-    most = left = MOST_CLAUSES - _MOST_FIELDS * term_count
+    most = left = _MOST_CLAUSES - _MOST_FIELDS * term_count
     for part in parts:
         numbers = (number for number in part.terms if 0 < number <= term_count)
         clauses = 1 + sum(1 if number == 1 else term_count for number in numbers)

@@ -46,7 +46,8 @@ def delete_unreferenced(folder: Path, commit: Manifest | None = None) -> None:
             sync_folder(folder)
         except OSError:
             return
-    paths = list_unreferenced(folder, commit or read_any_format(folder))
+        commit = read_any_format(folder)
+    paths = list_unreferenced(folder, commit)
     if files := [file for path in paths for file in (path.iterdir() if path.is_dir() else [path])]:
         map_together(_delete, files, _DELETIONS)
     for path in paths:
