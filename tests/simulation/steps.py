@@ -118,7 +118,7 @@ class Refusal(msgspec.Struct, frozen=True, tag=True):
 DISTURBANCES = ("busy", "unavailable", "cut", "lost", "repeated", "part")
 CALLS = 160
 """Few steps make more calls than this."""
-RUN_CALLS = 60
+RUN_CALLS = 100
 """Few runs of alerts make more calls than this."""
 VISITS = ("read", "back up", "write")
 CODES = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EROFS)

@@ -169,6 +169,13 @@ def test_each_mutant_is_killed_or_survives_or_has_no_test(project: Path) -> None
 
 
 @pytest.mark.slow
+def test_all_folders_are_mutated_if_none_is_named(project: Path) -> None:
+    lines = mutate(project, "--slow")
+    assert lines[:2] == ["esr: 0 of 0 mutants, --seed 1", "esr/sizes: 7 of 7 mutants, --seed 1"]
+    assert lines[-1] == "esr/sizes: 1 of 7 killed, 14 %"
+
+
+@pytest.mark.slow
 def test_the_mutants_of_a_line_are_tried_alone(project: Path) -> None:
     lines = mutate(project, "esr/sizes/small.py:16")
     assert lines[-1] == "esr/sizes/small.py:16: 0 of 3 killed, 0 %"

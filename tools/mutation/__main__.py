@@ -42,7 +42,7 @@ def mirrored(folder: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.mutation", description=__doc__)
     parser.add_argument(
-        "paths", nargs="*", help="folders, files or lines (FILE:LINE); without, esr and webui with --since"
+        "paths", nargs="*", help="folders, files or lines (FILE:LINE); all folders of esr and webui if none"
     )
     parser.add_argument("--since", help="only lines that changed since this commit")
     parser.add_argument("--sample", type=int, default=150, help="mutants of each path (150)")
@@ -88,17 +88,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _collect(paths: Sequence[str], since: str | None) -> dict[str, list[Mutant]]:
     """The mutants of each path, or of each folder with changed lines."""
     if since is None:
-        if not paths:
-            raise SystemExit("name folders, such as esr/plans, or a commit with --since")
         return {
             path: [mutant for file, lines in _files(path) for mutant in find_mutants(file, lines)]
-            for path in paths
+            for path in paths or _folders()
         }
     found: dict[str, list[Mutant]] = {}
     for file, lines in changed_lines(since).items():
         if file.startswith(tuple(paths or ("esr/", "webui/"))):
             found.setdefault(str(Path(file).parent), []).extend(find_mutants(file, lines))
     return {folder: mutants for folder, mutants in found.items() if mutants}
+
+
+def _folders() -> list[str]:
+    return sorted({str(file.parent) for package in ("esr", "webui") for file in Path(package).rglob("*.py")})
 
 
 def _files(path: str) -> list[tuple[str, set[int] | None]]:
