@@ -89,6 +89,13 @@ def test_what_is_misspelled_or_moved_costs_half(quotation: str, original: str, c
     assert found.cost == found.longest == cost
 
 
+def test_costs_are_counted_by_the_halves_of_the_quotation() -> None:
+    quotation = "one two thirteen wrong five six seven false nine"
+    assert len(quotation) / 3 < quotation.index("wrong") < len(quotation) / 2
+    found = compare(quotation, "one two thirteen four five six seven eight nine")
+    assert (found.cost, found.in_half) == (2.0, 1.0)
+
+
 def test_texts_without_a_common_word_have_no_alignment() -> None:
     for quotation in ("…", "[him]", "never again"):
         assert align(read_quotation(quotation), read_words("Wheat fell."), quotation, "Wheat fell.") is None

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from math import log
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,9 @@ def test_sentences_are_grouped_and_copies_folded_into_the_first(index: esr.Index
     assert [c.rule for c in aide.contrasts] == ["negation"]
     assert (aide.speaker, aide.certainty) == ("Ann Lee", "certain")
     assert (court.speaker, court.certainty) == (None, None), "a pronoun is nobody's name"
+    rarity = {"travel": 5, "ban": 5, "affects": 4, "seven": 2, "countries": 4}
+    weights = {word: log((26 + 1) / (0.5 + number)) for word, number in rarity.items()}
+    assert court.share == pytest.approx(1 - weights["seven"] / sum(weights.values()), abs=0.00005)
     assert [(point.claimed, [(v.text, v.sources) for v in point.values]) for point in found.points()] == [
         ("seven", [("six", ["court.example"])])
     ]
@@ -104,7 +108,7 @@ def test_stored_copies_are_folded_also_where_the_ranking_does_not_reach_them(
         for id, date in (("early", "2017-01-01"), ("late", "2017-01-02"))
     )
     with esr.open(tmp_path / "index") as index:
-        index.append([to_builtins(early), to_builtins(late)])
+        index.append([to_builtins(late), to_builtins(early)])
         index.enrich("reuse")
         found = index.evidence(CLAIM)
         limited = index.evidence(CLAIM, after="2017-01-02", before="2017-01-03")

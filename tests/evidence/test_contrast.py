@@ -30,6 +30,7 @@ FOUND = [
     ),
     ("It was released in 2017.", "It was released on March 23, 2007.", "date", "March 23, 2007", "2017"),
     ("The film was directed by Ann Lee.", "It was directed by Bo Derr.", "name", "Bo Derr", "Ann Lee"),
+    ("Directed by Ann Lee, it won.", "Directed by Bo Derr, it won.", "name", "Bo Derr", "Ann Lee"),
 ]
 LEFT_ALONE = [
     ("Flynn did not discuss sanctions.", "Flynn never discussed sanctions."),  # both negate

@@ -78,6 +78,14 @@ def test_a_word_of_eight_letters_may_have_two_wrong_ones(tmp_path: Path) -> None
     ]
 
 
+def test_names_that_are_equally_frequent_come_by_the_alphabet(tmp_path: Path) -> None:
+    texts = ["They met Tim Cruz."] * 5 + ["They met Tam Cruze."] * 5
+    load(str(tmp_path / "index"), [document(f"d{number}", text) for number, text in enumerate(texts)])
+    with esr.open(tmp_path / "index") as index:
+        (name,) = index.check_draft("They met Tam Cruz and left.").names
+    assert [near.name for near in name.nearest] == ["Tam Cruze", "Tim Cruz"]
+
+
 def test_equal_numbers_are_the_same_whatever_their_form(index: esr.Index) -> None:
     (sentence,) = index.check_draft("Prices rose five percent in Russia.").sentences
     assert [(number.text, number.verdict) for number in sentence.numbers] == [("five percent", "same")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import esr
 from esr.evidence.alignment import Alignment, read_quotation
@@ -15,6 +16,7 @@ from esr.evidence.quotation_marks import find_quotations
 from esr.evidence.quotation_matches import NEAR, is_near
 from esr.index.filters import NO_FILTERS
 from esr.ranking.searcher import open_searcher
+from esr.text.document import CERTAIN, Quote
 from tests.support.elasticsearch import document, load, record_requests
 
 EXACT = "an historic moment from which there can be no turning back"
@@ -49,6 +51,23 @@ def test_who_said_nearly_the_same_is_not_the_speaker_of_exact_words(index: esr.I
     assert found.verdict == "exact" and found.first is not None
     assert [each.speaker for each in found.later] == ["Theresa May", "Theresa May"]
     assert (found.speaker, found.certainty) == (None, None)
+
+
+def test_a_speaker_has_said_at_least_half_of_a_quotation(tmp_path: Path) -> None:
+    made = [document("fell", "Wheat fell again today."), document("rose", "Wheat rose again today.")]
+    quotes = [Quote(0, end, "Ann Lee", "ann lee", "said", CERTAIN) for end in (11, 10)]
+    load(
+        str(tmp_path / "index"),
+        (
+            replace(each, sentences=(replace(each.sentences[0], quotes=(quote,)),))
+            for each, quote in zip(made, quotes, strict=True)
+        ),
+    )
+    with esr.open(tmp_path / "index") as index:
+        assert [check(index, each.sentences[0].text.rstrip(".")).speaker for each in made] == [
+            "Ann Lee",
+            None,
+        ]
 
 
 def test_a_quotation_with_wrong_words_is_near_and_shows_them(index: esr.Index) -> None:
@@ -114,6 +133,12 @@ def test_a_quotation_may_span_sentences_and_leave_out_words(index: esr.Index) ->
         assert found.verdict == "exact"
         assert found.first is not None and found.first.sentence_id == "cnn.s2"
         assert found.first.text == "“We will leave the single market. We want a new partnership with Europe.”"
+
+
+def test_the_place_of_a_quotation_is_that_in_the_sentences_it_spans(index: esr.Index) -> None:
+    found = check(index, "the single market. We want a new partnership with Europe. Prices").first
+    assert found is not None and found.sentence_id == "cnn.s2"
+    assert found.text[found.start : found.end] == "the single market. We want a new partnership with Europe"
 
 
 @pytest.mark.parametrize(
