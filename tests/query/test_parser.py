@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from esr.query import FIELDS, TEXT, NoteKind, ParsedQuery, literal, parse
-from esr.query.chunks import SIGNS
+from esr.query.chunks import SIGNS, write_value
 from esr.query.parser import parse_syntax
 from esr.query.query import (
     MESSAGES,
@@ -628,3 +628,11 @@ def test_a_long_text_is_parsed_in_linear_time(piece: str) -> None:
 def test_texts_without_syntax_are_read_as_those_with_it(text: str) -> None:
     """They are not scanned, which takes most of the time."""
     assert parse(text) == parse_syntax(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [("Wire", "Wire"), ("The Wire", '"The Wire"'), ('The "Wire"', '“The "Wire"”'), ('"“„«»', None)],
+)
+def test_a_value_of_a_field_is_written_so_that_it_is_read_as_it_is(value: str, written: str | None) -> None:
+    assert write_value("source:", value) == written

@@ -163,3 +163,10 @@ def test_forms_that_are_equally_frequent_are_in_the_order_of_the_sentence(tmp_pa
         "comia": ("com", "comi"),
         "secretaria": ("secret", "secretar", "secretari"),
     }
+
+
+def test_a_form_that_no_sentence_has_is_no_other_word(spanish: Searcher, tmp_path: Path) -> None:
+    assert list(spanish.interpret("sequias").counts) == ["sequi"], "as of sequia, which a sentence has"
+    load(str(tmp_path / "index"), [document("a", "Il est lié.")], analyzer="french")
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        assert list(searcher.interpret("liees").counts) == ["lie"], "two letters are no sign of a word"

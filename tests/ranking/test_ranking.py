@@ -17,6 +17,7 @@ from esr.index.questions import Features, Records
 from esr.models.adjustments import Adjustment
 from esr.ranking.ranking import Ranking, lower_furniture, read_toml
 from esr.ranking.searcher import Searcher
+from esr.ranking.second_stage.signals import RankingSignal
 from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import differences
 from tests.support.index_contents import ENGINES, open_loaded
@@ -138,6 +139,8 @@ def test_a_wrong_ranking_cannot_be_made() -> None:
         Ranking(priors={"length": float("nan")})
     with pytest.raises(UsageError):
         Ranking(candidates="some")
+    with pytest.raises(UsageError, match="duplicated"):
+        Ranking(rerank=[RankingSignal("meaning"), RankingSignal("meaning", {"w": 2.0})])
 
 
 FEATURES: list[dict[str, Any]] = [
