@@ -3,7 +3,8 @@
 Each step is one transaction: marks of documents with what they have to tell; a digest with its deliveries;
 a delivery that is taken, and that has ended. So a killed process leaves nothing half done, and the next one
 goes on. A delivery that was being sent when its process died is sent again under the same id, by which
-receivers can drop it.
+receivers can drop it. Each step first reads what is to be done, so those of several processes follow one
+another.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ class Outbox:
 
     @contextmanager
     def _writing(self) -> Iterator[sql.Connection]:
-        with self.desk.writing() as connection:
+        with self.desk.writing_alone() as connection:
             if not self._is_ready:
                 newer = tables.prepare(connection)
                 if newer:

@@ -35,6 +35,8 @@ _POSTGRES = ("postgresql://", "postgres://")
 BUSY_SECONDS = 30
 """Seconds for which a change waits for others to be written."""
 _ID_BYTES = 10
+_SCHEMA, _ALONE = 716538201, 716538202
+"""The locks of PostgreSQL that hold while tables are made, and by `Desk.writing_alone`."""
 
 
 class Desk:
@@ -86,6 +88,16 @@ class Desk:
             yield connection
 
     @contextmanager
+    def writing_alone(self) -> Iterator[sql.Connection]:
+        """A transaction that writes while no other of this kind does. Raises DeskUnusable.
+
+        It is for changes that first read which rows they are about.
+        """
+        with self.writing() as connection:
+            self._lock(connection, _ALONE)
+            yield connection
+
+    @contextmanager
     def _connect(self, begin: str) -> Iterator[sql.Connection]:
         self._prepare()
         with self._translate(), self._engine.connect() as connection:
@@ -121,14 +133,14 @@ class Desk:
                 with self._engine.connect() as connection:
                     connection = connection.execution_options(esr_begin="BEGIN IMMEDIATE")
                     with connection.begin():
-                        self._lock_schema(connection)
+                        self._lock(connection, _SCHEMA)
                         tables.migrate(connection, migrations)
         self._is_ready = True
 
-    def _lock_schema(self, connection: sql.Connection) -> None:
-        """Let other processes wait that would make the tables too. In SQLite, the transaction does that."""
+    def _lock(self, connection: sql.Connection, number: int) -> None:
+        """Take a lock until the end of the transaction. In SQLite, nobody else writes in this time anyway."""
         if not self.is_file:
-            connection.execute(sql.text("SELECT pg_advisory_xact_lock(716538201)"))
+            connection.execute(sql.select(sql.func.pg_advisory_xact_lock(number)))
 
     def _make_engine(self) -> sql.Engine:
         if not self.is_file:

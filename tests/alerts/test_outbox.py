@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Barrier
+from typing import Any
 
 import pytest
 import sqlalchemy as sql
 
 from esr.alerts import tables
-from esr.alerts.outbox import Delivery, KnownDocument, News, Outbox
+from esr.alerts.outbox import Changed, Delivery, KnownDocument, News, Outbox
 from esr.alerts.schedule import read_schedule
 from esr.dossiers.desk import Desk, DeskUnusable
 from esr.following.alerts.atom import text_digest
@@ -44,6 +48,40 @@ def take(box: Outbox, minutes: float = 0) -> Delivery:
     taken = box.take(NOW + timedelta(minutes=minutes))
     assert taken is not None
     return taken
+
+
+def do_at_once(boxes: list[Outbox], work: Callable[[Outbox], Any]) -> list[Any]:
+    """What each of these outboxes does, all at the same time."""
+    barrier = Barrier(len(boxes))
+
+    def begin(box: Outbox) -> Any:
+        barrier.wait()
+        return work(box)
+
+    with ThreadPoolExecutor(len(boxes)) as threads:
+        return list(threads.map(begin, boxes))
+
+
+def test_processes_at_once_store_each_match_make_each_digest_and_take_each_delivery_once(where: str) -> None:
+    def match(box: Outbox) -> int:
+        try:
+            return box.store_matches("news", {}, {"d": KNOWN}, [news("s", "d", "Rain.", "Snow.")])
+        except Changed:
+            return 0
+
+    with ExitStack() as opened:
+        desks = [opened.enter_context(Desk(where, clock=lambda: NOW)) for _ in range(4)]
+        boxes = list(map(Outbox, desks))
+        assert do_at_once(boxes, Outbox.failures) == [{}] * 4, "one of them makes the tables"
+        assert sorted(do_at_once(boxes, match)) == [0, 0, 0, 2]
+        targets = [f"mailto:{n}@example.org" for n in range(3)]
+        digests = do_at_once(boxes, lambda box: box.make_digests("s", read_schedule(), targets, NOW))
+        assert sorted(digests) == [0, 0, 0, 1]
+        for delivery in boxes[0].deliveries():
+            texts = [content["text"] for content in boxes[0].contents(delivery.digest_id)]
+            assert texts == ["Rain.", "Snow."]
+        taken = filter(None, do_at_once(boxes, lambda box: box.take(NOW)))
+        assert sorted(delivery.target for delivery in taken) == targets
 
 
 @pytest.mark.parametrize("table", tables.METADATA.sorted_tables, ids=str)
