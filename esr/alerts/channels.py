@@ -143,7 +143,7 @@ class Channels:
             smtp = self._connect()
         except (OSError, smtplib.SMTPException) as error:
             self._smtp = None
-            is_final = isinstance(error, smtplib.SMTPAuthenticationError)
+            is_final = isinstance(error, smtplib.SMTPAuthenticationError) and error.smtp_code >= 500
             raise DeliveryFailed(f"the mail server: {_describe(error)}", is_final) from error
         try:
             smtp.send_message(message)

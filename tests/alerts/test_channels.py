@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from aiosmtpd.smtp import AuthResult
 from msgspec.structs import replace
 
 from esr.alerts.channels import (
@@ -142,6 +143,18 @@ def test_a_mail_is_sent_over_tls_with_a_login_to_a_server_of_an_own_authority(
         with pytest.raises(UsageError, match=r"nowhere\.pem"):
             send("esr:p%40ss%3Aword", f"?ca={tmp_path}/nowhere.pem")
         assert len(mailbox.mails) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_final"), [("454 4.7.0 try again later", False), ("535 5.7.8 it is wrong", True)]
+)
+def test_a_mail_server_that_refuses_a_login_now_or_for_good(answer: str, is_final: bool) -> None:
+    refusal = AuthResult(success=False, handled=False, message=answer)
+    with mail_server(authenticator=lambda *_: refusal, auth_require_tls=False) as (_, address):
+        variables = {MAIL: address.replace("://", "://esr:word@"), SENDER: "esr@example.org"}
+        with Channels(variables) as channels, pytest.raises(DeliveryFailed, match=answer[:3]) as failed:
+            channels.send(TO, LETTER)
+    assert failed.value.is_final == is_final
 
 
 def test_a_mail_server_that_does_not_answer_is_given_up() -> None:
