@@ -12,6 +12,7 @@ import os
 import re
 import smtplib
 import ssl
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -50,6 +51,8 @@ _ADDRESS = re.compile(r"[^\s@,;:<>()\[\]\"\\]+@[^\s@,;:<>()\[\]\"\\]+")
 _SECONDS_DIGITS = 12
 _RETRIED = {408, 409, 423, 425, 429}
 """Statuses below 500 after which a webhook is tried again."""
+_PATIENCE = 3
+"""Number of letters for which a receiver is waited for in vain, until the others to it fail at once."""
 
 
 class DeliveryFailed(EsrError):
@@ -61,6 +64,10 @@ class DeliveryFailed(EsrError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.is_final)
+
+
+class NotReached(DeliveryFailed):
+    """The receiver cannot be reached or gives no answer, so other letters to it would fail too."""
 
 
 class Letter(Struct, frozen=True):
@@ -105,12 +112,17 @@ def check_target(target: str) -> str:
 
 
 class Channels:
-    """Sends letters. The connection to the mail server is kept open for further ones, until `close`."""
+    """Sends letters. The connection to the mail server is kept open for further ones, until `close`.
+
+    Until then, a receiver that could not be reached several times is not waited for again, so that it does
+    not hold up letters to others.
+    """
 
     def __init__(self, variables: Mapping[str, str] = os.environ, timeout: float = TIMEOUT) -> None:
         self._variables = variables
         self._timeout = timeout
         self._smtp: smtplib.SMTP | None = None
+        self._not_reached = Counter[str]()
 
     def __enter__(self) -> Channels:
         return self
@@ -119,7 +131,11 @@ class Channels:
         self.close()
 
     def close(self) -> None:
-        """Close the connection to the mail server."""
+        """Close the connection to the mail server. All receivers are tried again afterwards."""
+        self._not_reached.clear()
+        self._hang_up()
+
+    def _hang_up(self) -> None:
         if self._smtp is not None:
             with suppress(OSError, smtplib.SMTPException):
                 self._smtp.quit()
@@ -127,6 +143,17 @@ class Channels:
 
     def send(self, target: str, letter: Letter) -> None:
         """Send a letter. Raises DeliveryFailed, or UsageError if something is not set up."""
+        receiver = _name_receiver(target)
+        if self._not_reached[receiver] >= _PATIENCE:
+            raise NotReached(f"not tried in this run: {_PATIENCE} letters before had no answer")
+        try:
+            self._send(target, letter)
+        except NotReached:
+            self._not_reached[receiver] += 1
+            raise
+        del self._not_reached[receiver]
+
+    def _send(self, target: str, letter: Letter) -> None:
         scheme, _, rest = target.partition(":")
         if scheme == "mailto":
             self._send_mail(rest, letter)
@@ -144,19 +171,20 @@ class Channels:
         except (OSError, smtplib.SMTPException) as error:
             self._smtp = None
             is_final = isinstance(error, smtplib.SMTPAuthenticationError) and error.smtp_code >= 500
-            raise DeliveryFailed(f"the mail server: {_describe(error)}", is_final) from error
+            failure = DeliveryFailed if is_final else NotReached
+            raise failure(f"the mail server: {_describe(error)}", is_final) from error
         try:
             smtp.send_message(message)
         except smtplib.SMTPRecipientsRefused as error:
             (code, reason), *_ = error.recipients.values()
             raise DeliveryFailed(f"{code} {reason.decode(errors='replace')}", code >= 500) from error
         except smtplib.SMTPResponseException as error:
-            self.close()
+            self._hang_up()
             raise DeliveryFailed(f"the mail server: {_describe(error)}", error.smtp_code >= 500) from error
         except (OSError, smtplib.SMTPException) as error:
             smtp.close()
             self._smtp = None
-            raise DeliveryFailed(f"the mail server: {_describe(error)}") from error
+            raise NotReached(f"the mail server: {_describe(error)}") from error
 
     def write_mail(self, address: str, letter: Letter) -> EmailMessage:
         """The mail of a letter. Raises UsageError without a sender."""
@@ -231,7 +259,7 @@ class Channels:
             status = int(answer.status)
             answer.close()
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise DeliveryFailed(redact(_describe(error))) from error
+            raise NotReached(redact(_describe(error))) from error
         finally:
             pool.clear()
         if not 200 <= status < 300:
@@ -246,13 +274,21 @@ class Channels:
         if not service.add(target):
             raise DeliveryFailed("apprise does not know this address", is_final=True)
         if not service.notify(body=letter.text, title=letter.subject, body_format=apprise.NotifyFormat.TEXT):
-            raise DeliveryFailed(f"{target.partition(':')[0]} did not take it")
+            raise NotReached(f"{target.partition(':')[0]} did not take it")  # why is not known
 
     def _require(self, name: str, purpose: str) -> str:
         value = self._variables.get(name, "").strip()
         if not value:
             raise UsageError(f"{purpose}: set {name}")
         return value
+
+
+def _name_receiver(target: str) -> str:
+    """Who answers letters to a target: the mail server, the host of a webhook, or the target of a service."""
+    scheme, _, rest = target.partition(":")
+    if scheme == "mailto":
+        return scheme
+    return rest.lstrip("/").partition("/")[0] if scheme in ("http", "https") else target
 
 
 def sign(secret: str, body: bytes, seconds: int) -> str:

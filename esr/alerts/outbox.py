@@ -319,12 +319,14 @@ class Outbox:
                 connection.execute(table.update().where(table.c.id.in_(ids)).values(state="waiting"))
             return len(dead)
 
-    def take(self, now: datetime, paused: Collection[str] = ()) -> Delivery | None:
+    def take(
+        self, now: datetime, paused: Collection[str] = (), due: datetime | None = None
+    ) -> Delivery | None:
         """Take the next delivery that is to be sent, so that no other process does; None if there is none.
 
-        Deliveries of the searches `paused` are left.
+        Deliveries of the searches `paused` are left, and those that were not `due` at a moment before now.
         """
-        table, moment = tables.deliveries, write_time(now)
+        table, moment = tables.deliveries, write_time(due or now)
         is_due = (table.c.state == "waiting") & (table.c.next_at <= moment)
         is_left = (table.c.state == "sending") & (table.c.held_until < now.timestamp())
         is_open = table.c.search.not_in(paused) if paused else sql.true()

@@ -357,8 +357,9 @@ class AlertRuns:
         counts = {"sent": 0, "waiting": 0, "failed": 0}
         self.forget()
         self.outbox.take_back()
+        begun_at = self._clock()  # what fails and is due again meanwhile is for the next run
         while not self._is_stopped():
-            delivery = self.outbox.take(self._clock(), paused)
+            delivery = self.outbox.take(self._clock(), paused, begun_at)
             if delivery is None:
                 break
             alert = by_id.get(delivery.search)

@@ -263,6 +263,40 @@ def test_a_webhook_that_is_too_slow_or_gone_is_tried_again(hook: tuple[Hook, str
     assert not failed.value.is_final
 
 
+def test_a_receiver_that_gives_no_answer_holds_up_three_letters_of_a_run_and_no_other_receiver(
+    hook: tuple[Hook, str, Channels],
+) -> None:
+    received, address, _ = hook
+    received.slow = 0.5
+    with webhook() as (other, elsewhere), Channels({SECRET: "secret"}, timeout=0.1) as channels:
+        for n in range(6):
+            with pytest.raises(DeliveryFailed) as failed:
+                channels.send(f"{address}/{n}", LETTER)
+            assert not failed.value.is_final
+            channels.send(elsewhere, LETTER)
+        assert (len(received.posted), len(other.posted)) == (3, 6)
+        assert "not tried in this run" in str(failed.value)
+        channels.close()
+        received.slow = 0.0
+        channels.send(address, LETTER)
+    assert len(received.posted) == 4
+
+
+def test_a_mail_server_that_is_away_is_asked_three_times_in_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def refuse(host: str, port: int, **options: object) -> None:
+        asked.append(host)
+        raise TimeoutError("timed out")
+
+    monkeypatch.setattr("smtplib.SMTP", refuse)
+    with Channels({MAIL: "smtp://mail.example", SENDER: "esr@example.org"}) as channels:
+        for n in range(6):
+            with pytest.raises(DeliveryFailed):
+                channels.send(f"mailto:{n}@example.org", LETTER)
+    assert len(asked) == 3
+
+
 def test_apprise_reaches_other_services(hook: tuple[Hook, str, Channels]) -> None:
     received, address, channels = hook
     target = address.replace("http://", "json://")

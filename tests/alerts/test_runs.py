@@ -393,6 +393,23 @@ def test_a_delivery_that_fails_is_tried_again_later_and_later_with_the_same_id(w
     assert letter.id == before.id and letter.attempt == 2
 
 
+def test_a_run_tries_each_delivery_once_however_long_receivers_take(world: World) -> None:
+    class SlowReceiver(Receiver):
+        attempts = 0
+
+        def send(self, target: str, letter: Letter) -> None:
+            self.attempts += 1
+            world.now += timedelta(seconds=20)
+            raise DeliveryFailed("the receiver answered 504")
+
+    world.receiver = receiver = SlowReceiver()
+    for _ in range(6):
+        world.add(query="storm")
+    world.run(tell_all=True)
+    assert receiver.attempts == 6
+    assert {delivery.attempts for delivery in Outbox(world.desk).deliveries()} == {1}
+
+
 def test_deliveries_are_given_up_after_days_and_can_be_tried_again(world: World) -> None:
     world.add(query="storm")
     world.receiver.problem = DeliveryFailed("no answer")
