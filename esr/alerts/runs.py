@@ -192,7 +192,7 @@ class AlertRuns:
         by_collection: dict[str, list[Alert]] = defaultdict(list)
         for alert in stored:  # what comes while an alert is stopped is not told when it runs again
             by_collection[alert.collection] += [] if alert.id in self.stopped else [alert]
-        items = 0
+        items, not_run = 0, set[str]()
         for collection, of_collection in by_collection.items():
             if self._is_stopped():
                 break
@@ -204,10 +204,11 @@ class AlertRuns:
                     failures |= of_run
             except EsrError as error:
                 first = first or error
+                not_run |= {alert.id for alert in of_collection}
         noted = {**failures, **self.stopped}
-        # If the run is stopped, others may not have been told yet what they missed while they failed.
-        searches = noted if self._is_stopped() else [*unreadable, *(alert.id for alert in stored)]
-        ended = self.outbox.note_failures(noted, searches, self.stopped)
+        # Those that were not run may not have been told yet what they missed while they failed.
+        run_ids = [] if self._is_stopped() else [alert.id for alert in stored if alert.id not in not_run]
+        ended = self.outbox.note_failures(noted, {*noted, *run_ids}, self.stopped)
         self.newly_stopped = [alert.name for alert in stored if alert.id in ended]
         counts = {"items": items, "digests": self.make_digests(alerts)}
         counts |= self._deliver(alerts, unreadable)

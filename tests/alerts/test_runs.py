@@ -202,6 +202,23 @@ def test_an_alert_whose_ranking_cannot_be_computed_is_told_later_what_it_missed(
     assert world.run() == ["A storm at sea."]
 
 
+def test_what_an_alert_missed_is_told_also_if_the_index_was_away_meanwhile(world: World) -> None:
+    world.add(
+        query="storm", least_score=-9, ranking={"features": [{"feature": "count", "form": "log", "w": 1}]}
+    )
+    world.run()
+    world.append(document("c", "A storm at sea."))
+    with pytest.raises(EsrError, match="count"):
+        world.run()
+    away = Path(world.where).rename(f"{world.where}-away")
+    with pytest.raises(EsrError, match="there is no index"):
+        world.run()
+    away.rename(world.where)
+    with open_searcher(world.where) as searcher:
+        enrich(searcher.index, FakeEnricher(("features",)))
+    assert world.run() == ["A storm at sea."]
+
+
 def test_what_an_alert_missed_is_not_kept_for_ever(world: World) -> None:
     id = world.add(query="storm")
     world.add(query="gale")
