@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from flask import request
 from msgspec import Struct
+from msgspec.structs import replace
 
 from esr.arguments.types import read_whole
 from esr.dossiers.imports import bring, parse_addresses, parse_judgements
@@ -177,12 +178,14 @@ def send_paste(sent: Sent) -> Outcome:
 
 
 def send_judgements(sent: Sent) -> Outcome:
-    """Import a table of judgements: all of its rows, or none."""
+    """Import a table of judgements: all of its rows, or none. Items that are withheld stay as they are."""
     file = request.files.get("table")
     if file is None or not file.filename:
         raise UsageError(_("no file was chosen"))
     rows = parse_judgements(file.read(), sent.home)
-    contents, edits = sent.finder.find_judged(rows, sent.dossier)
+    readings = sent.desk.read_items(sent.dossier.items)
+    visible = tuple(reading.item for reading in readings if reading.item)
+    contents, edits = sent.finder.find_judged(rows, replace(sent.dossier, items=visible))
     written = bring(sent.store, sent.person, sent.dossier.id, contents, edits)
     added = len(contents)
     return Outcome(

@@ -154,6 +154,25 @@ def test_a_table_of_judgements_is_imported_as_one_change_or_not_at_all(ana: Pers
     assert "3 judgements were imported." in text_of(send(exported))  # what esr has written can be imported
 
 
+def test_a_table_of_judgements_changes_no_item_that_its_sender_may_not_see(
+    app: Flask, server: Server, ana: Person
+) -> None:
+    path = ana.make("Storms", "v0.s0", "h0.s0")
+    sports = Person(app, server, "sports", "--index", "news", "--filter", 'source:"Sports Post"')
+    ana.send(path, do="share", name="sports", role="writer")
+
+    def send(person: Person, *rows: str) -> Any:
+        table = "\n".join(["sentence_id,judgement,note", *rows]).encode()
+        return person.send(path, do="judgements", table=(io.BytesIO(table), "judged.csv"))
+
+    refused = send(sports, "v0.s0,1,seen", "h0.s0,2,overwritten")
+    assert refused.status_code == 400 and "line 3: there is no sentence 'h0.s0'" in text_of(refused)
+    assert "1 judgement was imported." in text_of(send(sports, "v0.s0,1,seen"))
+    page = ana.read(path)
+    assert "seen" in page and "overwritten" not in page
+    assert "2 judgements were imported." in text_of(send(ana, "v0.s0,3,mine", "h0.s0,4,mine"))
+
+
 @pytest.mark.parametrize("is_held", [True, False])
 def test_a_sentence_on_two_lines_of_a_table_is_refused_however_it_is_named(
     ana: Person, is_held: bool
