@@ -129,6 +129,14 @@ class Outbox:
             documents = {document: KnownDocument(*values) for document, *values in rows}
         return None if documents.pop(_BASELINE, None) is None else documents
 
+    def collections(self) -> set[str]:
+        """The collections of which documents were matched."""
+        name, names, last = tables.documents.c.collection, set[str](), ""
+        with self._reading() as connection:  # one after the other, since each has many rows
+            while after := connection.scalar(sql.select(sql.func.min(name)).where(name > last)):
+                names.add(last := after)
+        return names
+
     def store_baseline(self, collection: str, documents: Mapping[str, KnownDocument]) -> None:
         """Note the documents of a first run, which has nothing to tell of them."""
         with self._writing() as connection:
@@ -424,13 +432,16 @@ class Outbox:
                 for search in connection.scalars(sql.select(table.c.search).distinct())
             }
 
-    def forget(self, searches: Collection[str], before: datetime) -> None:
-        """Delete what belongs to these searches, and what was delivered before a moment.
+    def forget(self, searches: Collection[str], before: datetime, collections: Collection[str] = ()) -> None:
+        """Delete what belongs to these searches and collections, and what was delivered before a moment.
 
         What was told of other searches stays known.
         """
         deliveries, items = tables.deliveries, tables.items
         with self._writing() as connection:
+            for collection in collections:
+                of_collection = tables.documents.c.collection == collection
+                connection.execute(tables.documents.delete().where(of_collection))
             for table in _of_searches():
                 for batch in batched(sorted(searches), _ROWS):
                     connection.execute(table.delete().where(table.c.search.in_(batch)))

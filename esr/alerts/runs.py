@@ -19,7 +19,7 @@ from esr.alerts.channels import PAGE, Channels, DeliveryFailed, check_target
 from esr.alerts.choices import AT_ONCE, DEFAULT_ZONE
 from esr.alerts.letters import write_letter
 from esr.alerts.matching import Match, count_days, find_matches, needs_enrichment
-from esr.alerts.outbox import Changed, KnownDocument, News, Outbox
+from esr.alerts.outbox import Changed, KnownDocument, News, Outbox, read_time
 from esr.alerts.schedule import Schedule, read_schedule
 from esr.alerts.usual import judge_day
 from esr.dossiers.desk import Desk, write_time
@@ -56,7 +56,7 @@ class Alert(Struct, frozen=True):
     """A saved search with the targets, the schedule and the collection of its delivery.
 
     One that is paused is matched, and delivers what it has found when it no longer is. `index_name` is that
-    of the collection on a server, for links.
+    of the collection on a server, for links. `added_at` is the time as records have it.
     """
 
     id: str
@@ -68,6 +68,7 @@ class Alert(Struct, frozen=True):
     targets: tuple[str, ...] = ()
     is_paused: bool = False
     index_name: str = ""
+    added_at: str = ""
 
 
 def make_delivery(
@@ -107,6 +108,7 @@ def read_alert(search: SavedSearch) -> Alert | None:
         tuple(delivery.get("to", ())),
         bool(delivery.get("is_paused")),
         delivery.get("index", ""),
+        search.created_at,
     )
 
 
@@ -321,11 +323,20 @@ class AlertRuns:
     def _match_again(
         self, state: _Matching, ids: Sequence[str], alerts: Sequence[Alert], failures: dict[str, str]
     ) -> int:
-        """Match documents again that were new before they were enriched, or while an alert failed."""
+        """Match documents again that were new before they were enriched, or while an alert failed.
+
+        Alerts are not told those that were matched before they were added.
+        """
         able = [alert for alert in alerts if alert.id not in failures]
         documents = list(state.index.documents(ids)) if able else []
         news = _find_news(state.index, documents, able, failures)
         before = {id: state.known[id] for id in ids}
+        first = {alert.id: write_time(read_time(alert.added_at) + PENDING) for alert in able}
+        news = [
+            item
+            for item in news
+            if item.document not in before or before[item.document].pending_until >= first[item.search]
+        ]
         waits, now = bool(failures or state.pending_until), write_time(self._clock())
         after = {
             id: of._replace(pending_until=of.pending_until if waits and of.pending_until > now else "")
@@ -394,10 +405,15 @@ class AlertRuns:
         return self.outbox.retry(self._clock())
 
     def forget(self) -> None:
-        """Delete what belongs to no saved search, and deliveries that are long past."""
-        noted = self.outbox.searches()  # first: what is added meanwhile is not in it
-        present = {search.id for search in SavedSearches(self._desk).list_readable(OPERATOR)}
-        self.outbox.forget(noted - present, self._clock() - KEPT)
+        """Delete what belongs to no saved search, and deliveries that are long past.
+
+        So an alert is not told what came while its collection had none: it begins with a first run.
+        """
+        noted, matched = self.outbox.searches(), self.outbox.collections()
+        stored = SavedSearches(self._desk).list_readable(OPERATOR)  # last: what is added meanwhile is kept
+        present = {search.id for search in stored}
+        collections = {str(search.delivery.get("collection")) for search in stored}
+        self.outbox.forget(noted - present, self._clock() - KEPT, matched - collections)
 
 
 class _Matching(Struct, frozen=True):

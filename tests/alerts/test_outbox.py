@@ -92,6 +92,7 @@ def test_a_table_has_no_row_twice_and_none_without_a_value(table: sql.Table) -> 
 def test_no_query_of_an_alert_reads_a_whole_table(box: Outbox) -> None:
     with noting_scans() as scans:
         box.matched_documents("news")
+        box.collections()
         send(box, "storms", "A storm.")
         box.contents(box.deliveries("storms")[0].digest_id)
         box.waiting()
@@ -136,6 +137,7 @@ def test_a_sentence_is_told_to_each_search_and_of_each_collection_that_has_its_d
     assert box.store_matches("other", {}, {"d": KNOWN}, [news("s", "d", "Rain.", "Snow.")]) == 1
     assert box.waiting() == {"s": (2, NOW), "t": (1, NOW)}
     assert box.matched_documents("news") == {"old": KNOWN, "d": KNOWN}
+    assert box.collections() == {"news", "other"}
 
 
 def test_a_failure_is_noted_until_a_run_without_it(box: Outbox) -> None:

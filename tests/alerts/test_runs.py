@@ -170,6 +170,44 @@ def test_what_was_new_before_its_enrichment_is_told_after_it(world: World) -> No
     assert world.run() == []
 
 
+def test_an_alert_is_not_told_after_an_enrichment_what_came_before_it_was_added(world: World) -> None:
+    enricher = FakeEnricher(("entities",))
+    with open_searcher(world.where) as searcher:
+        enrich(searcher.index, enricher)
+    world.add(query="storm")
+    world.run()
+    world.append(*(document(f"n{n}", f"A storm of {n}.") for n in range(8)))
+    assert len(world.run()) == 8
+    world.now += timedelta(days=1)
+    world.add(query="storm", entity=["Ohio", "Paris", "Łukasz", "ACME", "UN", "Barack Obama"])
+    world.append(*(document(f"m{n}", f"A storm of {n}.") for n in range(8)))
+    assert len(world.run()) == 8, "the alert without names"
+    with open_searcher(world.where) as searcher:
+        enrich(searcher.index, enricher)
+    world.runs().run()
+    items = [item for _, letter in world.receiver.letters for item in json.loads(letter.payload)["items"]]
+    assert items and {item["document_id"][0] for item in items} == {"m"}
+
+
+def test_an_alert_is_not_told_what_came_while_its_collection_had_no_alert(world: World) -> None:
+    searches = SavedSearches(world.desk)
+    first = world.add(query="storm")
+    unreadable = world.add(query="gale")
+    world.run()
+    delivery = searches.read(ANN, unreadable).delivery
+    searches.change(ANN, unreadable, delivery={**delivery, "form": VERSION + 1})
+    searches.delete(ANN, first)
+    world.runs().forget()
+    assert Outbox(world.desk).matched_documents(world.where), "the other alert is of this collection too"
+    searches.delete(ANN, unreadable)
+    world.runs().forget()
+    world.append(document("c", "A storm at sea."))
+    world.add(query="storm")
+    assert world.run() == []
+    world.append(document("d", "A storm inland."))
+    assert world.run() == ["A storm inland."]
+
+
 def test_an_alert_that_works_again_is_told_what_it_missed(world: World) -> None:
     id = world.add(query="storm")
     world.add(query="gale")
