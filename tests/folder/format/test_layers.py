@@ -16,6 +16,7 @@ from esr.folder.format.layer_info import LayerInfo, resolve_owners, split_by_own
 from esr.folder.format.layers import (
     EncodedEnrichment,
     Layer,
+    LayerStack,
     copy_layer,
     merge_layers,
     save_layer,
@@ -178,3 +179,13 @@ def test_the_last_layer_with_a_part_applies_to_a_document() -> None:
     assert resolve_owners(layers, "features", 2).tolist() == [-1, -1]
     assert [*split_by_owner(np.array([-1, 1, -1, 0]))] == [(1, 2, 1), (3, 4, 0)]
     assert [*split_by_owner(np.zeros(0, int))] == []
+
+
+def test_each_sentence_of_a_segment_is_read_from_the_layer_of_its_document(tmp_path: Path) -> None:
+    first, second = write(tmp_path / "first", SENTENCES[:2]), write(tmp_path / "second", SENTENCES[2:])
+    layers = [(info(0, 1, *PARTS), first), (info(1, 3, *PARTS), second)]
+    stack = LayerStack(layers, np.array([0, 2, 3, 4]), 4)
+    asked = np.array([3, 0, 1])
+    assert stack.parses(asked) == [b"c", b"parse of a", b""]
+    assert stack.quotes(asked) == [(), *(sentence.quotes for sentence in SENTENCES[:2])]
+    assert stack.vectors(asked) == [SENTENCES[3].vector, SENTENCES[0].vector, None]

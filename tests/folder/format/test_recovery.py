@@ -506,3 +506,10 @@ def test_an_index_is_removed_with_its_folder_unless_that_holds_something_else(tm
     for name in ("alone", "shared"):
         remove_index(tmp_path / name)
     assert [path.name for path in tmp_path.rglob("*")] == ["shared", "letter.txt"]
+
+
+def test_each_part_of_an_index_is_in_one_slice(tmp_path: Path) -> None:
+    parts = [Part(f"layers/{number}", None) for number in range(40)]
+    slices = [[part.path for part in parts if part.is_in((number, 3))] for number in (1, 2, 3)]
+    assert sorted(path for slice in slices for path in slice) == sorted(part.path for part in parts)
+    assert all(slices) and all(part.is_in(None) for part in parts)
