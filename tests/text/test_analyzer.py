@@ -426,6 +426,12 @@ def test_words_of_terms_are_whole_and_distinct(text: str, terms: set[str], words
     assert words_of_terms(get_analyzer("english-stem"), text, terms) == words
 
 
+def test_bigrams_share_a_span_also_behind_another_word() -> None:
+    analyzer, text = get_analyzer("english-stem"), "熊猫 中国经济"
+    spans = find_spans(text, analyzer.tokens(text), {"熊猫", "中国", "国经", "经济"})
+    assert [text[span.start : span.end] for span in spans] == ["熊猫", "中国经济"]
+
+
 @given(st.sampled_from(NAMES), TEXTS_WITH_SPANS)
 def test_spans_of_all_terms_cover_each_token_and_do_not_touch(name: str, text: str) -> None:
     analyzer = get_analyzer(name)

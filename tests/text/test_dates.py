@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esr.following.timeline_chart import axis_date, written_date
-from esr.text.dates import is_iso_date, normalise_date, parse_date_end, parse_date_start, write_day
+from esr.text.dates import (
+    date_key,
+    is_iso_date,
+    normalise_date,
+    parse_date_end,
+    parse_date_start,
+    write_day,
+)
 from esr.text.written_dates import UnclearDate, read_date, to_iso_date
 from webui.translations.formats import EnglishFormats
 
@@ -308,6 +315,11 @@ def test_blanks_and_short_hours_of_archives_are_normalised(date, normalised):
 )
 def test_a_date_of_a_document_is_one_of_the_calendar(text: str, is_iso: bool) -> None:
     assert is_iso_date(text) is is_iso
+
+
+def test_dates_are_sorted_by_their_first_moment_and_what_is_none_comes_last() -> None:
+    texts = ["soon", "2017-03", "1969", "2017-02-28T23:59:00-05:00", None]
+    assert sorted(texts, key=date_key) == ["1969", "2017-03", "2017-02-28T23:59:00-05:00", "soon", None]
 
 
 def test_months_are_english_also_in_a_program_that_has_set_a_locale(monkeypatch: pytest.MonkeyPatch) -> None:

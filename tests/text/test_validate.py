@@ -22,7 +22,7 @@ from esr.text.document import (
     encode_fields,
 )
 from esr.text.scripts import DIRECTIONS, text_direction
-from esr.text.validate import InvalidDocument, build_document, checksum, quote, to_fields
+from esr.text.validate import InvalidDocument, build_document, checksum, quote, to_fields, to_json_line
 
 TREE = [{"word": "an", "head": 1}, {"word": "earthquake", "head": 2}, {"word": "hit", "head": -1}]
 
@@ -503,10 +503,16 @@ def test_an_invalid_field_is_named(field, value, problem):
 
 def test_metadata_may_not_be_nested_without_end():
     value = []
-    for _ in range(100):
+    for _ in range(48):
         value = [value]
+    build_document({"id": "a", "metadata": {"a": [value]}})
     with pytest.raises(InvalidDocument, match="nested more than 50 deep"):
-        build_document({"id": "a", "metadata": {"a": value}})
+        build_document({"id": "a", "metadata": {"a": [[value]]}})
+
+
+def test_a_document_is_written_as_a_line_with_its_letters():
+    line = to_json_line(build_document({"id": "a", "title": "Köln", "sentences": [{"text": "Ja."}]}))
+    assert line == '{"id":"a","title":"Köln","sentences":[{"text":"Ja."}]}'
 
 
 @pytest.mark.parametrize("fields", [{"text": "One. Two. Three."}, {"sentences": [{"text": "One."}] * 3}])
