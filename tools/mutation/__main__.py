@@ -23,7 +23,9 @@ FURTHER = {
     ),
     "esr/folder/format": ("tests/folder", "tests/index", "tests/enrichment", "tests/following"),
     "esr/evidence": ("tests/index/test_reuse.py",),
+    "esr/index": ("tests/folder", "tests/following", "tests/ranking"),
     "esr/ranking": ("tests/index", "tests/following", "tests/evidence"),
+    "webui/answers": ("tests/webui/api", "tests/webui/pages"),
     KERNEL: ("tests/encoders/test_folder.py",),
 }
 """Folders of tests that exercise a folder beside its mirrored tests."""
