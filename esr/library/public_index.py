@@ -216,6 +216,7 @@ class Index(CorpusMethods, EvidenceMethods):
             raise UsageError("queries are several texts: batch(['travel ban', 'refugees'])")
         settings = read_search_options(options, "k")
         snapshot = self._searcher.snapshot().index
+        settings = _choose_ranking(snapshot, settings)
 
         def search(query: str) -> Hits:
             try:
@@ -244,6 +245,7 @@ class Index(CorpusMethods, EvidenceMethods):
             raise UsageError("a timeline needs a query: timeline('travel ban')")
         settings = read_search_options(options, "interval", "peaks")
         snapshot = self._searcher.snapshot().index
+        settings = _choose_ranking(snapshot, settings)
         prepared = [_prepare(snapshot, query, settings) for query in queries]
         return build_timeline(prepared, settings.filters, interval, peaks)
 
@@ -466,7 +468,12 @@ def read_login(options: Mapping[str, Any]) -> Mapping[str, str]:
 
 def _prepare(index: contract.Index, query: str, settings: SearchSettings) -> PreparedQuery:
     """Plan a query on a snapshot."""
-    ranking = choose_ranking(settings.ranking, index, ENCODER_SECONDS)
+    ranking = _choose_ranking(index, settings).ranking
     return Searcher(index).prepare(
         settings.read(query), ranking, require_all=settings.require_all, literal=settings.literal
     )
+
+
+def _choose_ranking(index: contract.Index, settings: SearchSettings) -> SearchSettings:
+    """The settings with the ranking on an index, which several queries share: an encoder may be loaded."""
+    return settings._replace(ranking=choose_ranking(settings.ranking, index, ENCODER_SECONDS))

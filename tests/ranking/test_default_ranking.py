@@ -132,6 +132,20 @@ def test_until_the_encoder_is_loaded_words_rank_and_the_answer_says_so(
     assert said not in client.get("/search", query_string={"q": QUERY}).get_data(as_text=True)
 
 
+def test_a_batch_has_one_ranking_if_the_encoder_is_loaded_in_between(
+    searcher: Searcher, loading: Event
+) -> None:
+    def read_queries() -> Iterator[str]:
+        yield QUERY
+        loading.set()
+        choose_ranking(DEFAULT, searcher.index)
+        yield QUERY
+
+    with esr.open(searcher.index.where) as index:
+        assert [hits.by_default for hits in index.batch(read_queries())] == ["words", "words"]
+        assert [hits.by_default for hits in index.batch([QUERY])] == ["hybrid"]
+
+
 def test_further_pages_are_by_the_ranking_of_the_first_if_the_encoder_is_loaded_in_between(
     searcher: Searcher, loading: Event
 ) -> None:
