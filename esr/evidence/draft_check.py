@@ -19,6 +19,7 @@ from esr.evidence.quotation_check import (
     CitedSentence,
     check_quotation,
     check_text,
+    list_quotations,
 )
 from esr.evidence.quotation_marks import find_quotations
 from esr.plugin import UsageError
@@ -134,8 +135,7 @@ def check_draft(searcher: Searcher, text: str) -> DraftCheck:
     if find_quotations(text):
         quotations = check_text(searcher, text).quotations
     elif len(sentences) <= _ONE_QUOTATION:
-        start = len(text) - len(text.lstrip())
-        quotations = (check_quotation(searcher, text.strip(), start),)
+        quotations = tuple(check_quotation(searcher, text[at:end], at) for at, end in list_quotations(text))
     read = {start: Statement(text[start:end]) for start, end in sentences}
     return DraftCheck(
         text,

@@ -7,6 +7,7 @@ sentences, or one that a candidate has only in part, is also compared with the s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -39,6 +40,7 @@ LATER = 50
 _GOOD = 0.8
 """Similarity from which no further candidates are read."""
 _MAX_WORDS = 600
+"""Maximum number of words that are compared at once."""
 
 
 class CitedSentence(Struct, frozen=True):
@@ -110,12 +112,10 @@ def check_text(searcher: Searcher, text: str) -> QuotationCheck:
         raise UsageError("there is no quotation: give its words")
     if len(text) > MAX_TEXT_CHARS:
         raise UsageError(f"the text has {len(text):,} characters: at most {MAX_TEXT_CHARS:,} are checked")
-    spans = find_quotations(text)
-    if len(spans) > MAX_QUOTATIONS:
-        raise UsageError(f"there are {len(spans):,} quotations: at most {MAX_QUOTATIONS} are checked")
-    if not spans:
-        start = len(text) - len(text.lstrip())
-        spans = [(start, start + len(text.strip()))]
+    marked = find_quotations(text)
+    if len(marked) > MAX_QUOTATIONS:
+        raise UsageError(f"there are {len(marked):,} quotations: at most {MAX_QUOTATIONS} are checked")
+    spans = list_quotations(text)
     if not any(read_words(text[start:end]) for start, end in spans):
         raise UsageError("the quotation has no word")
 
@@ -126,9 +126,30 @@ def check_text(searcher: Searcher, text: str) -> QuotationCheck:
     return searcher.index.on_latest(check)
 
 
+def list_quotations(text: str) -> list[tuple[int, int]]:
+    """The characters of each quotation that is checked: all of a text without quotation marks.
+
+    A quotation of more than _MAX_WORDS words is divided into parts, so that each of its words is compared.
+    """
+    start = len(text) - len(text.lstrip())
+    spans = find_quotations(text) or [(start, start + len(text.strip()))]
+    return [part for span in spans for part in _divide(text, *span)]
+
+
+def _divide(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    tokens = read_quotation(text[start:end])
+    if len(tokens) <= _MAX_WORDS:
+        yield start, end
+        return
+    size = math.ceil(len(tokens) / math.ceil(len(tokens) / _MAX_WORDS))
+    for first in range(0, len(tokens), size):
+        part = tokens[first : first + size]
+        yield start + part[0].start, start + part[-1].end
+
+
 def check_quotation(searcher: Searcher, text: str, start: int = 0) -> CheckedQuotation:
     """Check one quotation, without its marks, on a snapshot. `start` is where it begins in a text."""
-    index, tokens = searcher.index, read_quotation(text)[:_MAX_WORDS]
+    index, tokens = searcher.index, read_quotation(text)
     stored = StoredSentences(index)
     parts = split_parts(text, tokens)
     records = {record.sentence_id: record for record in read_candidates(searcher, text, parts)}

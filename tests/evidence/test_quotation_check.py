@@ -184,6 +184,21 @@ def test_quotations_are_found_by_marks_of_all_kinds() -> None:
     assert texts("“One\n“two” three") == ["One\n“two"]
 
 
+def test_all_words_of_a_long_quotation_are_compared(tmp_path: Path) -> None:
+    said = [" ".join(f"Word{number}" for number in range(at, at + 20)) + "." for at in range(0, 800, 20)]
+    invented = "Nobody has ever said this invented end of it."
+    where = str(tmp_path / "index")
+    load(where, [document("speech", *said)])
+    with esr.open(where) as index:
+        as_said, altered = (" ".join([*said[5:], *end]) for end in ([], [invented] * 5))
+        assert [each.verdict for each in index.check(as_said).quotations] == ["exact", "exact"]
+        found = index.check(f"She said: “{altered}” and left.").quotations
+        assert [each.verdict for each in found] == ["exact", "none"]
+        assert found[0].text.startswith("Word100 ") and found[1].text.endswith(invented[:-1])
+        draft = " ".join(["said"] * 700)
+        assert index.check_draft(draft).quotations[-1].end == len(draft)
+
+
 def test_a_text_that_cannot_be_checked_is_refused(index: esr.Index) -> None:
     for text, message in (("  ", "no quotation"), ("… !", "no word"), ("a " * 200_000, "characters")):
         with pytest.raises(esr.UsageError, match=message):

@@ -19,7 +19,7 @@ from webui.running.rate_limit import count_queries
 
 def check_text(searcher: Searcher, text: str) -> QuotationCheck:
     """Check the quotations of a text. Each counts as a query of its client. Raises RequestError."""
-    count_queries(len(quotation_marks.find_quotations(text)))
+    count_queries(len(quotation_check.list_quotations(text)))
     with blame_argument("text"):
         return quotation_check.check_text(searcher, text)
 
