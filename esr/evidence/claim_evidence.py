@@ -25,6 +25,7 @@ from esr.evidence.contrast import (
     says_all,
 )
 from esr.plugin.provisional import (
+    DEFAULT_RANKING,
     ENTAILMENT_VARIABLE,
     CopyGroup,
     EngineIndex,
@@ -40,6 +41,7 @@ from esr.plugin.provisional import (
     Searcher,
     SentenceRecord,
     Table,
+    choose_ranking,
     date_key,
     find_form,
     find_overlaps,
@@ -141,7 +143,8 @@ class ClaimEvidence(Table, Struct, frozen=True):
     `sentences` counts them with their copies, `texts` without, `sources` the sources that print them. `read`
     is the number of sentences of the ranking that were compared with the claim. `unseen` are words of the
     claim that no document has. `opinion_by` is the name of the cross-encoder whose opinions the texts have,
-    None without one; `is_entailment` says whether its numbers below 0 contradict the claim.
+    None without one; `is_entailment` says whether its numbers below 0 contradict the claim. `no_meaning` says
+    why the sentences were found by words alone although the index has vectors, or is None.
     """
 
     claim: str
@@ -155,6 +158,7 @@ class ClaimEvidence(Table, Struct, frozen=True):
     unseen: Sequence[str]
     opinion_by: str | None = None
     is_entailment: bool = False
+    no_meaning: str | None = None
 
     def groups(self) -> Mapping[Group, Sequence[EvidenceSentence]]:
         """The groups by their names in GROUPS."""
@@ -202,11 +206,6 @@ _COLUMNS = (
 )
 
 
-def choose_ranking(index: EngineIndex) -> Ranking:
-    """The ranking by words and meaning if the index has vectors, else the default ranking."""
-    return Ranking() if index.status(questions.MainEncoder()) is None else Ranking.from_file("hybrid")
-
-
 def find_evidence(
     searcher: Searcher,
     claim: str | ParsedQuery,
@@ -219,13 +218,13 @@ def find_evidence(
 ) -> ClaimEvidence:
     """The evidence for a claim, at most k texts in each group.
 
-    The claim is a text, or a query of words. Without a `ranking`, candidates are those of `choose_ranking`.
+    The claim is a text, or a query of words. Without a `ranking`, candidates are those of a search.
     Raises UsageError for a claim without words.
     """
     snapshot = searcher.snapshot()
     query = literal_query(claim) if isinstance(claim, str) else claim
     claim = query.text
-    prepared = snapshot.prepare(query, ranking or choose_ranking(snapshot.index))
+    prepared = snapshot.prepare(query, choose_ranking(ranking or DEFAULT_RANKING, snapshot.index))
     answer = prepared.search(CANDIDATES, filters)
     records = [require_record(hit) for hit in answer.hits]
     compared = _Comparison(prepared, claim)
@@ -268,6 +267,7 @@ def find_evidence(
         answer.unseen,
         opinion.name if opinion else None,
         bool(opinion and opinion.is_entailment),
+        answer.no_meaning,
     )
 
 

@@ -47,8 +47,7 @@ class EvidenceMethods:
 
         Copies are folded into the text that appeared first. `order` is "best" or "oldest". `cross_encoder`
         is a model that adds its opinion: `hf:OWNER/NAME`, an address or a folder. Without options of a
-        ranking, it is by words and meaning where the index has vectors. Raises UsageError for a claim without
-        words.
+        ranking, it is that of a search. Raises UsageError for a claim without words.
         """
         from esr.evidence.claim_evidence import find_evidence, open_opinion
 

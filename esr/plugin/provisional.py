@@ -146,7 +146,8 @@ if TYPE_CHECKING:
     from esr.ranking.boosts import get as get_boost
     from esr.ranking.prepared_query import Answer, PreparedQuery, score_given, score_nearest
     from esr.ranking.query_report import count_matches
-    from esr.ranking.ranking import SHIPPED, Ranking, read_json
+    from esr.ranking.ranking import DEFAULT as DEFAULT_RANKING
+    from esr.ranking.ranking import SHIPPED, Ranking, choose_ranking, read_json
     from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
     from esr.ranking.second_stage.query_encoder import ENTAILMENT_VARIABLE
     from esr.ranking.second_stage.regression_trees import (
@@ -202,6 +203,7 @@ __all__ = [
     "CONFIDENCE",
     "DEFAULT_CACHE_LIMIT",
     "DEFAULT_LIMITS",
+    "DEFAULT_RANKING",
     "EMBARGO_REASON",
     "ENTAILMENT_VARIABLE",
     "EVIDENCE_COLUMNS",
@@ -333,6 +335,7 @@ __all__ = [
     "check_output",
     "check_sentences",
     "check_tag",
+    "choose_ranking",
     "choose_restrictions",
     "chosen_language",
     "cite",
@@ -516,7 +519,7 @@ _MODULES = {
     "esr.ranking.prepared_query": "Answer PreparedQuery score_given score_nearest",
     "esr.ranking.query_report": "count_matches",
     "esr.ranking.speakers": "Speaker find_form suggest_speakers",
-    "esr.ranking.ranking": "SHIPPED Ranking read_json",
+    "esr.ranking.ranking": "DEFAULT_RANKING=DEFAULT SHIPPED Ranking choose_ranking read_json",
     "esr.ranking.second_stage.query_encoder": "ENTAILMENT_VARIABLE",
     "esr.ranking.second_stage.regression_trees": "RegressionTree TreeEnsemble relative_to_best "
     "trees_from_dict",

@@ -18,11 +18,12 @@ from msgspec.structs import replace
 
 import esr
 from esr.ranking.searcher import open_searcher
+from esr.ranking.second_stage import query_encoder
 from esr.text.document import CERTAIN, Document, Quote
 from esr.threads import OnceByKey
 from tests.cli.conftest import call
 from tests.support.elasticsearch import document, load
-from tests.support.fake_enricher import write_tiny_cross_encoder
+from tests.support.fake_enricher import write_tiny_cross_encoder, write_tiny_encoder
 from tests.support.index_contents import ENGINES, open_corpus
 from webui.api.schemas import SCHEMAS
 from webui.app import create_app
@@ -175,6 +176,29 @@ def test_command_api_and_page_have_the_opinion_of_a_cross_encoder_with_its_name(
         if labels:
             assert says == ["supports" if (text.opinion or 0) > 0 else "contradicts" for text in texts]
         assert len(says) == len(texts) == 4
+
+
+def test_without_the_encoder_of_an_index_words_find_the_evidence_and_the_answer_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where, encoder = tmp_path / "index", str(write_tiny_encoder(tmp_path / "tiny", 32, suits_hybrid=True))
+    monkeypatch.setattr(query_encoder, "LOADS", {})
+    load(str(where), make_documents())
+    with esr.open(where) as index:
+        by_words = index.evidence(CLAIM)
+        index.enrich("vectors", encoder=encoder)
+        monkeypatch.setenv("ESR_ENCODER", encoder)
+        assert index.evidence(CLAIM).no_meaning is None
+        monkeypatch.setenv("ESR_ENCODER", str(tmp_path / "nowhere"))
+        monkeypatch.setattr(query_encoder, "suits_hybrid", lambda id: True)
+        found = index.evidence(CLAIM)
+        assert found.no_meaning and "nowhere" in found.no_meaning
+        assert found == replace(by_words, no_meaning=found.no_meaning)
+        client = create_app(index.searcher).test_client()
+        address = f"evidence?q={CLAIM.replace(' ', '+')}"
+        assert client.get(f"/api/v1/{address}").json["no_meaning"] == found.no_meaning
+        assert "Ranked by words alone:" in client.get(f"/{address}").text
+        assert "found by words alone" in call("evidence", CLAIM, "--index", where).stdout
 
 
 def test_command_api_and_page_have_the_evidence_of_python(folder: str, client: FlaskClient) -> None:

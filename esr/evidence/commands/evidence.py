@@ -92,6 +92,8 @@ def _draw(evidence: ClaimEvidence) -> Iterator[str]:
         yield "Nothing near the claim was found."
     if evidence.unseen:
         yield f"no document has the words: {', '.join(evidence.unseen)}"
+    if evidence.no_meaning:
+        yield f"found by words alone: {evidence.no_meaning}"
 
 
 def _draw_text(text: EvidenceSentence, evidence: ClaimEvidence) -> Iterator[str]:
