@@ -28,7 +28,9 @@ _HITS_PER_SENTENCE, _MAX_MORE = 3, 2_000
 
 
 MANY = 10
-"""Factor by which more hits are read if most of the first ones are repeats."""
+"""Factor by which more hits are read if most of the first ones are repeats, or of few documents."""
+_MOST_READ, _MOST_FOLDED = 30_000, 3_000
+"""The hits that are read for a short list at most, and if repeats are folded, which takes longer."""
 
 
 def hits_to_fold(k: int) -> int:
@@ -55,10 +57,12 @@ def find_passages(
     arrange = partial(
         list_passages, prepared, filters=filters, overlap=overlap, joins=joins, per_document=per_document
     )
+    most = max(MANY * count, _MOST_READ if overlap is None else _MOST_FOLDED)
     answer = find(count)
     listed = arrange(answer.hits)
-    if len(listed) < k and len(answer.hits) == count:  # most hits are repeats or neighbours
-        answer = find(MANY * count)
+    while len(listed) < k and len(answer.hits) == count < most:  # most hits are repeats or neighbours
+        count = min(MANY * count, most)
+        answer = find(count)
         listed = arrange(answer.hits)
     return replace(answer, hits=[passage.best for passage in listed[:k]]), listed[:k]
 

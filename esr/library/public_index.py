@@ -115,6 +115,7 @@ class Index(CorpusMethods, EvidenceMethods):
         sentence that repeats an earlier hit is listed in `Hit.folded` of that hit. A sentence is a repeat if
         another has the share `overlap` of it, by the rarity of its terms. `per_document` is the most
         sentences of a document to list, None for any number; `k` and `offset` count those that are listed.
+        At most 30,000 hits are read for such a list, or 3,000 with `fold`, so it may be shorter than `k`.
         `languages` are the codes of the languages of sentences to find in an index by language, or "all", by
         default only that of the query: docs/mixed-languages.md.
         `options` are those of `SearchOptions`. Raises UsageError for a query without words, or an unknown
