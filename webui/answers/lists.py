@@ -120,11 +120,11 @@ def rank_and_arrange(
         has_more = len(entries := build_entries(passages, arrangement)) > k
         if not (has_more or arrangement.group or arrangement.novel) and answer.total > len(answer.hits):
             # The list is short if hits repeat others or do not answer the query. More entries may follow.
-            further = min(k + settings.max_k, settings.max_depth)
-            has_more = len(entries) == k or (
-                arrangement.joins
-                and len(_fill_list(find, prepared, search, further, settings)[1]) > len(entries)
-            )
+            has_more = len(entries) == k
+            if arrangement.joins and not has_more:
+                further = min(k + settings.max_k, settings.max_depth)
+                answer, passages = _fill_list(find, prepared, search, further, settings)
+                has_more = len(entries := build_entries(passages, arrangement)) > k
     record_search(search.query, answer.total)
     return ArrangedAnswer(answer, entries, has_more)
 

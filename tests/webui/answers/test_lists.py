@@ -134,6 +134,20 @@ def test_pages_of_one_hit_an_article_continue_each_other(client: FlaskClient) ->
     assert len({hit["document_id"] for hit in whole}) == len(whole) > 1
 
 
+def test_page_and_api_list_what_is_behind_a_document_with_hundreds_of_hits(tmp_path: Path) -> None:
+    where, others = str(tmp_path / "index"), [f"other{number}" for number in range(12)]
+    short = [document(id, [f"A storm was mentioned here by chance, {id}."]) for id in others]
+    load(where, [document("long", [f"Storm, storm {number}." for number in range(300)]), *short])
+    with open_searcher(where) as searcher:
+        client = create_app(searcher, Settings(access_log=0)).test_client()
+        first = get(client, "/search", q="storm", model="dir", per_document=1)
+        second = get(client, "/search", q="storm", model="dir", per_document=1, cursor=first["next"])
+        html = client.get("/search?q=storm&model=dir").text
+    listed = [hit["document_id"] for page in (first, second) for hit in page["hits"]]
+    assert (listed, len(first["hits"]), second["next"]) == (["long", *others], 10, None)
+    assert html.count("data-sentence-id") == 10 and "Show more sentences" in html
+
+
 def test_a_card_counts_what_it_leaves_out_and_leads_to_it(client: FlaskClient) -> None:
     html = client.get("/search?q=came&passages=yes").text
     assert "2 sentences with this word in 2 articles" in html and "more sentence here" not in html
