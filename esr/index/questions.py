@@ -427,3 +427,12 @@ class NearestIsExact(Fact[bool], frozen=True):
     """
 
     stage: ClassVar[str] = "nearest_is_exact"
+
+
+class ContentMark(Fact[str], frozen=True):
+    """A mark of what loads have made of the collection: each load, delivery and rollback changes it.
+
+    Enrichment does not. It is empty if the engine shows no mark to the login.
+    """
+
+    stage: ClassVar[str] = "content_mark"

@@ -425,6 +425,7 @@ _FACTS_FOR_ALL = (
     questions.MainEncoder,
     questions.StoredTable,
     questions.NearestIsExact,
+    questions.ContentMark,
 )
 """Facts that show no text of a document."""
 _LOOKUPS_FOR_ALL = (questions.TermHolders, questions.WordCounts)

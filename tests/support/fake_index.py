@@ -122,6 +122,8 @@ class FakeIndex(Index):
                 return None
             case questions.NearestIsExact():
                 return True
+            case questions.ContentMark():
+                return ""
             case questions.HasCopies():
                 return False
             case questions.Summary():

@@ -29,7 +29,7 @@ from esr.following.holdings import describe_holdings
 from esr.index.contract import Index
 from esr.index.filters import FACET_FIELDS
 from esr.index.names import entity_key, parse_name_filter
-from esr.index.questions import Names, NamesWithPrefix, Summary, Values
+from esr.index.questions import ContentMark, Names, NamesWithPrefix, Summary, Values
 from esr.models.forms import FORMS
 from esr.models.priors import PRIORS
 from esr.plans.plan import CANDIDATES, CollectionStatistics
@@ -134,15 +134,16 @@ def _read_cursor(text: str, k: int) -> Page:
 
 
 def index_state(searcher: Searcher) -> str:
-    """A digest of the collection's statistics, which every load changes."""
-    collection = searcher.index.statistics([]).collection
-    return _digest(tuple(getattr(collection, name) for name in _NUMBERS))
+    """A digest of the collection's mark and of its statistics, which every load changes."""
+    index = searcher.index
+    collection = index.statistics([]).collection
+    return _digest(index.status(ContentMark()), tuple(getattr(collection, name) for name in _NUMBERS))
 
 
 @lru_cache
-def _digest(values: tuple[int, ...]) -> str:
-    numbers = list(zip(_NUMBERS, values, strict=True))
-    return hashlib.sha256(repr(numbers).encode()).hexdigest()[:16]
+def _digest(mark: str, values: tuple[int, ...]) -> str:
+    state = mark, list(zip(_NUMBERS, values, strict=True))
+    return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
 
 
 def check_state(page: Page, state: str) -> None:

@@ -40,6 +40,7 @@ CACHED_STAGES = frozenset(
         questions.HasParses,
         questions.MainEncoder,
         questions.NearestIsExact,
+        questions.ContentMark,
         questions.Languages,
         questions.ByValue,
         questions.TermHolders,

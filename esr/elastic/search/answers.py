@@ -163,6 +163,8 @@ def read_fact(opened: OpenedAlias, fact: questions.Fact[Any]) -> Any:
             return dict(read_sizes(opened.within(filters), query))
         case questions.NearestIsExact():
             return not opened.encoders.has_graph()
+        case questions.ContentMark():
+            return opened.cluster.targets.sentences if opened.cluster.targets else ""
     raise TypeError(f"status: {fact}")
 
 

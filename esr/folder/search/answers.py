@@ -162,6 +162,8 @@ def read_fact(cache: SearchCache, fact: questions.Fact[Any]) -> Any:
             return {id: size for segment in segments for id, size in _sizes_before(segment, fact.moment)}
         case questions.NearestIsExact():
             return snapshot.main_encoder is None or not similarity.may_use_bits(cache, snapshot.main_encoder)
+        case questions.ContentMark():
+            return snapshot.manifest.generation_name
     raise TypeError(f"status: {fact}")
 
 

@@ -64,6 +64,7 @@ QUESTIONS: Mapping[type[Any], list[tuple[Any, ...]]] = {
     questions.MainEncoder: [()],
     questions.StoredTable: [()],
     questions.NearestIsExact: [()],
+    questions.ContentMark: [()],
     questions.DocumentMarks: [()],
     questions.DocumentsBefore: [(2**42,)],
 }

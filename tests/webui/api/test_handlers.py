@@ -243,11 +243,14 @@ def test_folded_pages_fit_together(client: FlaskClient) -> None:
 
 
 @pytest.mark.slow
-def test_a_next_page_after_a_load_is_rejected(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "changed", [{"z": ["Another storm."]}, {"b": [text.replace("flood", "fire") for text in TEXTS["b"]]}]
+)
+def test_a_next_page_after_a_load_is_rejected(tmp_path: Path, changed: dict[str, list[str]]) -> None:
     where = load(tmp_path / "index")
     client = create_app(open_searcher(where)).test_client()
     after = get(client, "/search", q="storm", k=2)["next"]
-    load(tmp_path / "index", {**TEXTS, "z": ["Another storm."]}, "replace")
+    load(tmp_path / "index", {**TEXTS, **changed}, "replace")
     failure = error(client, "/search", 409, q="storm", k=2, cursor=after)
     assert (failure["code"], failure["field"]) == ("index_changed", "cursor")
     assert get(client, "/search", q="storm", k=2)["next"] != after
