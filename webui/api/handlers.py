@@ -119,7 +119,9 @@ def read_page(arguments: Arguments, settings: Settings, k: int) -> Page:
         raise RequestError("give offset or cursor, not both", "cursor")
     else:
         page = _read_cursor(text, k)
-    if page.offset + k > maximum:
+        if page.offset < maximum:  # the last page has what is left
+            page = Page(page.offset, min(k, maximum - page.offset), page.state, page.ranking)
+    if page.offset + page.k > maximum:
         field = "cursor" if text else "offset"
         raise RequestError(
             f"offset + k is {page.offset + k:,}: at most {maximum:,} is allowed, so narrow the search", field

@@ -263,7 +263,7 @@ def test_a_next_page_after_a_load_is_rejected(tmp_path: Path, changed: dict[str,
         ({"cursor": "x"}, "cursor"),
         ({"cursor": "é"}, "cursor"),
         ({"cursor": write_cursor(Cursor(5, "0" * 16)), "offset": 3}, "cursor"),
-        ({"cursor": write_cursor(Cursor(995, "0" * 16))}, "cursor"),
+        ({"cursor": write_cursor(Cursor(1000, "0" * 16))}, "cursor"),
         ({"offset": -1}, "offset"),
         ({"offset": 995}, "offset"),
         ({"offset": 1000}, "offset"),
@@ -476,6 +476,12 @@ def test_limits_come_from_the_settings(where: str) -> None:
     client = create_app(open_searcher(where), settings).test_client()
     assert len(get(client, "/search", q="storm")["hits"]) == 2
     assert get(client, "/search", q="storm", offset=2)["next"] is None
+    first = get(client, "/search", q="storm", k=3)
+    last = get(client, "/search", q="storm", k=3, cursor=first["next"])
+    assert (ids(first) + ids(last), last["next"]) == (
+        ids(get(client, "/search", q="storm", k=2)) + ids(get(client, "/search", q="storm", offset=2)),
+        None,
+    )
     for given in (
         {"q": "storm", "k": 4},
         {"q": "storm", "offset": 3},
