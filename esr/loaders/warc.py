@@ -64,7 +64,8 @@ def _read_archive(source: Source) -> Iterator[Record | Malformed | Skipped]:
         if record is None:
             return
         if content is None and record.rec_type == "conversion":
-            pending = Skipped(where, "a text without its page (WET; the WARC file has it)")
+            reason = "a text without its page (WET; the WARC file has it)"
+            pending = Skipped(where, reason, is_lasting=True)
         else:
             pending = None if content is None else _build_archived(where, record, content)
 

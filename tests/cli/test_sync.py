@@ -211,6 +211,24 @@ def test_a_source_can_remove_what_it_has_no_more_in_the_same_step(any_desk: Desk
 
 
 @pytest.mark.slow
+def test_an_article_that_its_file_cancels_goes_and_is_not_read_again(desk: Desk) -> None:
+    def deliver(management: str) -> None:
+        head = f'<head><docdata {management}><doc-id id-string="wire.1"/></docdata></head>'
+        body = "<body><body.content><p>A storm came.</p></body.content></body>"
+        desk.write("wire.xml", f"<nitf>{head}{body}</nitf>")
+
+    desk.configure('[[source]]\npaths = "feeds"\ngone = "remove"\n')
+    deliver("")
+    desk.put("1.jsonl", a="A flood.")
+    assert desk.counts() == (2, 2, 0, 0, 0)
+    deliver('management-status="embargoed"')
+    assert desk.counts() == desk.counts() == (1, 0, 0, 0, 0) and len(desk.texts()) == 2
+    deliver('management-status="canceled"')
+    assert desk.counts() == (1, 0, 0, 1, 0)
+    assert set(desk.texts()) == {"a"} and desk.counts() == (0, 0, 0, 0, 0)
+
+
+@pytest.mark.slow
 def test_a_source_that_lost_all_its_files_removes_nothing(desk: Desk, esr_error: Esr) -> None:
     desk.configure('[[source]]\npaths = "feeds/*"\ngone = "remove"\n')
     desk.put("1.jsonl", a="A storm.")

@@ -32,6 +32,12 @@ from esr.plugin.provisional import (
     markup,
 )
 
+
+def _skip(where: str, reason: str) -> Skipped:
+    """An article that must not be loaded. Only an embargo ends while its file stays the same."""
+    return Skipped(where, reason, is_lasting=reason != EMBARGO_REASON)
+
+
 # NITF
 
 _SECTIONS = ("online_sections", "print_section", "section", "dsk")
@@ -49,7 +55,7 @@ def _read_nitf(source: Source) -> Iterator[ReadResult]:
     for nitf in markup.iterate_elements(source, frozenset({"nitf"})):
         where = f"{source.name}:{nitf.sourceline}"
         if reason := _find_nitf_skip_reason(nitf):
-            yield Skipped(where, reason)
+            yield _skip(where, reason)
             continue
         id = make_id(markup.attribute(markup.find_first(nitf, "doc-id"), "id-string"))
         if not id and nitf.getparent() is None:
@@ -184,7 +190,7 @@ def _read_g2(source: Source) -> Iterator[ReadResult]:
         if not renditions:
             continue
         if reason := _find_g2_skip_reason(item):
-            yield Skipped(where, reason)
+            yield _skip(where, reason)
             continue
         id = make_id(item.get("guid", ""))
         try:
@@ -333,7 +339,7 @@ def _read_item(source: Source, item: Any) -> Iterator[ReadResult]:
         if next(_iterate_contents(article.element), None) is not None
     ]
     if articles and (reason := _find_newsml1_skip_reason(item)):
-        yield Skipped(f"{source.name}:{item.sourceline}", reason)
+        yield _skip(f"{source.name}:{item.sourceline}", reason)
         return
     id, date = _find_id(item), _find_newsml1_date(item)
     for number, article in enumerate(articles, 1):
