@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from esr.errors import to_one_line
 from esr.loaders import html_tree
@@ -199,12 +199,26 @@ def _parse_date(message: Message) -> str | None:
 
 
 def _extract_text(message: Message) -> str:
-    parts = [part for part in message.walk() if not part.is_multipart() and not part.get_filename()]
-    plain = [part for part in parts if part.get_content_type() == "text/plain"]
-    if plain:
-        return "\n\n".join(_strip_quotes(_decode_part(part)) for part in plain)
-    pages = [part for part in parts if part.get_content_type() == "text/html"]
-    return "\n\n".join(html_tree.html_to_text(_decode_part(part)) for part in pages)
+    """The plain text, or else the HTML; both if HTML comes first, as lists add a plain footer below it."""
+    parts = _find_texts(message)
+    are_plain = [part.get_content_type() == "text/plain" for part in parts]
+    chosen = [
+        _strip_quotes(_decode_part(part)) if is_plain else html_tree.html_to_text(_decode_part(part))
+        for n, (part, is_plain) in enumerate(zip(parts, are_plain, strict=True))
+        if is_plain or not n or not any(are_plain)
+    ]
+    return "\n\n".join(chosen)
+
+
+def _find_texts(part: Message) -> list[Message]:
+    """The texts in a part of a message, of alternatives the plain ones. Blank plain texts are left out."""
+    if part.is_multipart():
+        parts = [text for inner in part.get_payload() for text in _find_texts(cast("Message", inner))]
+        plain = [text for text in parts if text.get_content_type() == "text/plain"]
+        return plain if plain and part.get_content_type() == "multipart/alternative" else parts
+    is_text = part.get_content_type() in ("text/plain", "text/html") and not part.get_filename()
+    is_blank = is_text and part.get_content_type() == "text/plain" and not _decode_part(part).strip()
+    return [part] if is_text and not is_blank else []
 
 
 def _refine(where: str, message: Message) -> Iterator[ReadResult] | None:

@@ -231,6 +231,30 @@ It sails.
     assert texts(load(mail, "eml")[0]) == ["It sails."]
 
 
+@pytest.mark.parametrize(("plain", "sentences"), [("\n \n", ["It sails."]), ("> Does it?\n", [])])
+def test_the_html_of_a_mail_is_read_where_its_plain_text_is_blank(load, plain, sentences):
+    head = "From: a@b.example\nSubject: Ferry\nContent-Type: multipart/alternative; boundary=b\n\n"
+    parts = (
+        f"--b\nContent-Type: text/plain\n\n{plain}\n--b\nContent-Type: text/html\n\n<p>It sails.</p>\n--b--\n"
+    )
+    assert texts(load(head + parts, "eml")[0]) == sentences
+
+
+@pytest.mark.parametrize(
+    ("kind", "types", "sentences"),
+    [
+        ("mixed", ("html", "plain"), ["Text 0.", "Text 1."]),
+        ("mixed", ("plain", "html"), ["Text 0."]),
+        ("mixed", ("html", "html"), ["Text 0.", "Text 1."]),
+        ("alternative", ("html", "plain"), ["Text 1."]),
+    ],
+)
+def test_the_html_above_the_footer_of_a_mailing_list_is_read(load, kind, types, sentences):
+    head = f"From: a@b.example\nSubject: Ferry\nContent-Type: multipart/{kind}; boundary=b\n\n"
+    parts = (f"--b\nContent-Type: text/{type}\n\nText {n}.\n" for n, type in enumerate(types))
+    assert texts(load(f"{head}{''.join(parts)}--b--\n", "eml")[0]) == sentences
+
+
 def test_a_message_whose_id_has_undeclared_letters_is_read(load):
     bad = []
     documents = load(MBOX.replace(b"<2@news.example>", b"<2-\xe0@news.example>"), "mbox", bad)
