@@ -50,6 +50,9 @@ _SIGNS = re.compile(
 _IMPLAUSIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]|[^\W\d_][\xa1-\xa9\xab\xac\xae-\xb4\xb6-\xb9\xbb-\xbf\xd7\xf7]+[^\W\d_]"
 )
+# UTF-16 has a zero byte in each character of ASCII, at least in blanks: these numbers and shares of bytes.
+_MIN_ZEROS, _MIN_SHARE_OF_ZEROS = 4, 0.05
+_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd-\uffff]")
 
 
 def has_ascii(encoding: str) -> bool:
@@ -67,6 +70,22 @@ def is_utf8(sample: bytes) -> bool:
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(sample)
     others = sum(not character.isascii() for character in text)
     return others >= 2 * text.count("\ufffd")
+
+
+def find_wide_encoding(sample: bytes) -> str | None:
+    """UTF-16 of either byte order if a sample without a byte order mark is in it, or else None.
+
+    Such a sample may be valid UTF-8: in UTF-16, the letters of many scripts consist of bytes of ASCII.
+    """
+    halves = sample[::2].count(0), sample[1::2].count(0)
+    if all(halves) or sum(halves) < max(_MIN_ZEROS, _MIN_SHARE_OF_ZEROS * len(sample)):
+        return None
+    encoding = "utf-16-le" if halves[1] else "utf-16-be"
+    text = _decode(sample, encoding)
+    if text is None or _NO_TEXT.search(text):
+        return None
+    # In a text of 8 bits with some lines in UTF-16, most line ends have no zero byte.
+    return encoding if 2 * text.count("\n") >= sample.count(b"\n") else None
 
 
 def find_encoding(sample: bytes) -> str | None:
@@ -192,12 +211,12 @@ class _Utf8:
         self._is_decided = False
         self._has_returns: bool | None = None
         self._line = 1
-        self._pending = b""
+        self._pending = self._ahead = b""
         self._head = self._begin()
 
     def take(self, size: int) -> bytes:
         while not self._pending:
-            data = self._source.stream.read(size)
+            data = self._read(size)
             self._pending = self._end_lines(self._head + self._convert(data))
             self._head = b""
             if not data:
@@ -208,12 +227,22 @@ class _Utf8:
     def _begin(self) -> bytes:
         """The first bytes in UTF-8.
 
-        Sets the encoding by a byte order mark, or else to a declared one that does not extend ASCII.
+        Sets the encoding by a byte order mark, or else to a declared one that does not extend ASCII. If none
+        is declared, it may be UTF-16 without a mark.
         """
-        head = self._source.stream.read(4)
+        head = self._read(4)
         encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if head.startswith(mark)), None)
+        if encoding is None and self._encoding is None:
+            self._ahead = self._source.stream.read(SAMPLE_BYTES)
+            if encoding := find_wide_encoding(head + self._ahead):
+                self._on_found(encoding)
         self._choose(encoding or (None if self._is_declared else self._encoding))
         return self._convert(head)
+
+    def _read(self, size: int) -> bytes:
+        """The next bytes of the source, first those that were read ahead."""
+        data, self._ahead = self._ahead[:size], self._ahead[size:]
+        return data + self._source.stream.read(size - len(data))
 
     def _end_lines(self, data: bytes) -> bytes:
         if self._has_returns is None and data:
@@ -238,7 +267,7 @@ class _Utf8:
         if data.isascii() and (self._is_declared or ESCAPE not in data):
             self._line += data.count(b"\n")
             return data
-        sample = data + self._source.stream.read(SAMPLE_BYTES)
+        sample = data + self._read(SAMPLE_BYTES)
         self._is_decided = True
         if self._is_declared:
             self._choose(None if is_valid_utf8(sample) else self._encoding)

@@ -7,7 +7,7 @@ import pytest
 from esr.errors import InputError, UsageError
 from esr.loaders import ReadOptions, read_documents
 from esr.loaders import encoding as text_encoding
-from esr.loaders.encoding import check_encoding, find_encoding
+from esr.loaders.encoding import check_encoding, find_encoding, find_wide_encoding
 from tests.loaders.conftest import texts
 from tests.support.samples import sample
 
@@ -65,6 +65,32 @@ def test_another_encoding_is_found_or_declared(read, encoding, ending):
         (remark,) = remarks
         assert remark.startswith("files are in ") and remark.endswith("(--encoding names another)")
     assert read(data, ending, encoding) == (found, [])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["koi8-r", "latin-1", "windows-1253"])
+@pytest.mark.parametrize("ending", ["txt", "csv", "jsonl"])
+def test_utf16_without_a_byte_order_mark_is_found_in_scripts_with_blanks(read, ending, name, encoding):
+    data = FORMATS[ending].format(TEXTS[name], TEXTS[name])
+    expected, _ = read(data.encode(), ending)
+    assert read(data.encode(encoding), ending) == (
+        expected,
+        [f"files are in {encoding}, as their letters show (--encoding names another)"],
+    )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"It sails.\0 Nobody said why.\0\0\0",
+        b"\0\0\0\0a\x01\0b\0c",
+        b"a\0b\0c\0d\0\x01\xd8e\0",
+        b"a\0b\0c\0d\0\x01\0e\0",
+        b"It sails.\0" * 4 + b"Nobody said why. " * 20,
+    ],
+)
+def test_a_text_with_zero_bytes_elsewhere_is_not_utf16(data):
+    assert find_wide_encoding(data) is None
 
 
 def test_a_sign_of_western_europe_that_comes_later_is_read(read):
