@@ -461,7 +461,10 @@ def _open_in_tar(source: Source, archive: tarfile.TarFile, info: tarfile.TarInfo
 
 
 class _StrictTarInfo(tarfile.TarInfo):
-    """Raises ReadError for a corrupt header, which tarfile would take for the end of the archive."""
+    """Raises ReadError for a corrupt header, or none, which tarfile would take for the end of the archive.
+
+    A block of zeros ends an archive. One that was cut off between two members has none.
+    """
 
     @classmethod
     def fromtarfile(cls, tarfile: tarfile.TarFile) -> Self:  # the name of the argument is that of the library
@@ -469,7 +472,10 @@ class _StrictTarInfo(tarfile.TarInfo):
         try:
             header = super().fromtarfile(tarfile)
         except HeaderError as error:
-            if type(error).__name__ in ("EmptyHeaderError", "EOFHeaderError"):
+            name = type(error).__name__
+            if name == "EmptyHeaderError" and start:
+                raise ReadError("it has no end") from None
+            if name in ("EmptyHeaderError", "EOFHeaderError"):
                 raise
             raise ReadError(f"corrupt header: {error}") from None
         if _position(tarfile) - start > _MAX_HEADER_BYTES:

@@ -149,6 +149,15 @@ def test_a_corrupt_header_is_not_the_end_of_a_tar(load_error):
     assert "corrupt header" in load_error(bytes(data))
 
 
+@pytest.mark.parametrize("end", [1024, 1024 + 100, 1024 + 512, 1024 + 512 + 10])
+def test_a_tar_that_was_cut_off_anywhere_even_between_two_members_is_an_error(load, load_error, end):
+    data = tarred({"a.jsonl": jsonl("a"), "b.jsonl": jsonl("b")})
+    assert "it may be truncated" in load_error(data[:end])
+    bad = []
+    assert load(data[:end], bad=bad)[0].id == "a" and len(bad) == 1
+    assert [d.id for d in load(data[: 2048 + 512])] == ["a", "b"]  # one block of zeros is an end
+
+
 def test_a_folder_of_archives_and_packed_files_is_read(tmp_path):
     (tmp_path / "a.zip").write_bytes(zipped({"a.jsonl": jsonl("a")}))
     (tmp_path / "b.tar").write_bytes(tarred({"b.txt": b"T\nText."}))
