@@ -126,27 +126,28 @@ def load(
     )
     if slice and enrich_loaded:
         raise UsageError("--enrich does not work with --slice: run esr enrich when all slices are loaded")
-    with measure_run("load", where) as run, SendProgress() as progress:
-        options = LoadOptions(
-            **writing,
-            slice=slice,
-            set_aside=pipeline.reject if pipeline.tolerates_malformed else None,
-            on_progress=progress.update,
-            source_bytes=count_text_bytes(paths),
-        )
-        report = load_documents(pipeline, where, options, meaning is not False)
+    with measure_run("load", where) as run:
+        with SendProgress() as progress:
+            options = LoadOptions(
+                **writing,
+                slice=slice,
+                set_aside=pipeline.reject if pipeline.tolerates_malformed else None,
+                on_progress=progress.update,
+                source_bytes=count_text_bytes(paths),
+            )
+            report = load_documents(pipeline, where, options, meaning is not False)
         run.documents = {"added": report.documents - report.unchanged, "unchanged": report.unchanged}
         run.set_aside(pipeline.malformed_count)
-    if not as_json:
-        click.echo(_format_report(report, where, pipeline.summary))
-    notes = library_meaning.fit_loaded(where, meaning, partial(_fit_table, where, as_json))
-    if as_json:
-        report.notes += notes
-        click.echo(json.dumps({**pipeline.summary.as_dict(), **to_builtins(report)}, indent=1))
-    else:
-        click.echo("\n".join(notes), nl=bool(notes))
-    if enrich_loaded:
-        enrich_loaded(where, as_json)
+        if not as_json:
+            click.echo(_format_report(report, where, pipeline.summary))
+        notes = library_meaning.fit_loaded(where, meaning, partial(_fit_table, where, as_json))
+        if as_json:
+            report.notes += notes
+            click.echo(json.dumps({**pipeline.summary.as_dict(), **to_builtins(report)}, indent=1))
+        else:
+            click.echo("\n".join(notes), nl=bool(notes))
+        if enrich_loaded:
+            enrich_loaded(where, as_json)
     pipeline.raise_if_malformed()
 
 

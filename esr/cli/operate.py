@@ -273,14 +273,14 @@ def backup(
     with measure_run("backup", None if slice else where) as run:
         report = factory.back_up_index(where, target, copy=copy, slice=slice, workers=workers)
         run.copied_bytes = report.copied_bytes
+        if desk and not slice:
+            with desks.open_desk(desks.find_desk(desk)) as opened:
+                size = desk_backup.back_up_desk(opened, Path(target) / desk_backup.NAME)
+            click.echo(f"backed the desk {redact(desk)} up to {target}: {_format_size(size)}", err=as_json)
     if slice:
         next_step = "this slice is no backup yet: when all slices are copied, run esr backup without --slice"
         _show_copy(report, f"copied slice {report.slice} of {where} to {target}", as_json, next_step)
         return
-    if desk:
-        with desks.open_desk(desks.find_desk(desk)) as opened:
-            size = desk_backup.back_up_desk(opened, Path(target) / desk_backup.NAME)
-        click.echo(f"backed the desk {redact(desk)} up to {target}: {_format_size(size)}", err=as_json)
     _show_copy(report, f"backed {where} up to {target}", as_json)
 
 

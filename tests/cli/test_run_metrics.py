@@ -98,6 +98,29 @@ def test_a_slice_of_a_backup_is_no_backup_that_has_succeeded(esr: Esr, folder: P
 
 
 @pytest.mark.slow
+def test_what_fails_behind_a_load_or_a_backup_of_an_index_is_a_failed_run(
+    esr: Esr, esr_error: Esr, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise EsrError("the encoder cannot be read")
+
+    news, index = tmp_path / "news.jsonl", tmp_path / "index"
+    news.write_text('{"id": "a", "text": "A storm came."}\n')
+    backup = ("backup", tmp_path / "backup", "--index", index)
+    esr("load", news, "--index", index)
+    esr(*backup)
+    before = read(folder)
+    assert "there is no desk" in str(esr_error(*backup, "--desk", tmp_path / "desk"))
+    monkeypatch.setattr("esr.library.meaning.fit_loaded", fail)
+    assert esr("load", news, "--index", index, "--if-exists", "replace").exit_code == 1
+    after = read(folder)
+    for command in ("load", "backup"):
+        assert (before[command, "esr_run_failed"], after[command, "esr_run_failed"]) == (0, 1)
+        success = (command, "esr_run_last_success_timestamp_seconds")
+        assert before[success] == after[success]
+
+
+@pytest.mark.slow
 def test_a_folder_that_is_missing_is_a_warning_and_stops_no_load(
     esr: Esr, folder: Path, tmp_path: Path
 ) -> None:
