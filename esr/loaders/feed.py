@@ -6,6 +6,7 @@ import io
 import re
 from calendar import timegm
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from esr.loaders.document_ids import make_id, make_id_from_content
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
 from esr.stdlib import compile_lazily, import_lazily
+from esr.text.written_dates import UnclearDate, read_date
 
 if TYPE_CHECKING:
     import feedparser
@@ -110,14 +112,32 @@ def _find_authors(entry: Any) -> list[str]:
 
 
 def _find_date(entry: Any) -> str | None:
-    for name in ("published_parsed", "updated_parsed", "created_parsed"):
-        # feedparser's own `get` substitutes one date for another, with a warning.
-        if parsed := dict.get(entry, name):
-            try:
-                return datetime.fromtimestamp(timegm(parsed), UTC).isoformat()
-            except (ValueError, OverflowError, OSError):
-                continue
-    return None
+    # feedparser's own `get` substitutes one date for another, with a warning.
+    dates = (
+        _read_date(dict.get(entry, name), dict.get(entry, f"{name}_parsed"))
+        for name in ("published", "updated", "created")
+    )
+    return next(filter(None, dates), None)
+
+
+def _read_date(text: Any, parsed: Any) -> str | None:
+    """A date as written in a feed, or else as feedparser has parsed it.
+
+    feedparser takes the zones of Europe for UTC, and misreads seconds since 1970. It cannot read a time
+    without a zone, nor dates such as 5.3.2024.
+    """
+    written = moment = None
+    with suppress(UnclearDate, ValueError):
+        written = read_date(text) if isinstance(text, str) else None
+        moment = datetime.fromisoformat(written.iso) if written else None
+    try:
+        if moment is not None and moment.tzinfo is not None:
+            return moment.astimezone(UTC).isoformat(timespec="seconds")
+        if parsed:
+            return datetime.fromtimestamp(timegm(parsed), UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return None
+    return written.iso if written else None
 
 
 _END = re.compile(rb"</(?:rss|rdf:RDF|(?:\w+:)?feed)\s*>\s*(?:<!--.*-->\s*)?$")

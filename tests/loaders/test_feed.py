@@ -35,6 +35,31 @@ def test_the_date_of_an_update_replaces_an_unreadable_date(load):
     assert load(RSS.replace(b"Mon, 15 Jan 2024", b"Someday"), "feed")[0].date is None
 
 
+@pytest.mark.parametrize(
+    ("written", "date"),
+    [
+        ("Mon, 15 Jan 2024 09:00:00 CET", "2024-01-15T08:00:00+00:00"),
+        ("Mon, 15 Jul 2024 00:30 CEST", "2024-07-14T22:30:00+00:00"),
+        ("Mon, 15 Jan 2024 09:00:00 +0100", "2024-01-15T08:00:00+00:00"),
+        ("Mon, 15 Jan 24 08:00:00 GMT", "2024-01-15T08:00:00+00:00"),
+        ("2024-01-15T08:00:00.250Z", "2024-01-15T08:00:00+00:00"),
+        ("1705305600", "2024-01-15T08:00:00+00:00"),
+        ("2024-01-15", "2024-01-15T00:00:00+00:00"),
+        ("2024-01", "2024-01-01T00:00:00+00:00"),
+        ("Mon, 15 Jan 2024 08:00:00", "2024-01-15T08:00:00"),
+        ("15.1.2024 08:00", "2024-01-15T08:00"),
+        ("lundi 15 janvier 2024", "2024-01-15"),
+        ("05/01/2024", None),
+        ("0001-01-01T00:00:00+14:00", None),
+    ],
+)
+def test_dates_of_entries_are_read_as_publishers_write_them(load, written, date):
+    (entry,) = load(
+        f"<rss><channel><item><title>A</title><pubDate>{written}</pubDate></item></channel></rss>", "feed"
+    )
+    assert entry.date == date
+
+
 @pytest.mark.parametrize("data", [RSS, ATOM])
 def test_feeds_are_recognised_by_their_first_bytes(load, data):
     assert load(data) == load(data, "feed")
