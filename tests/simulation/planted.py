@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -228,8 +228,8 @@ _take, _store_matches, _find, _write_letter, _read_alert = (
 )
 
 
-def _note_before_sending(self: Outbox, now: datetime, paused: Collection[str] = ()) -> Delivery | None:
-    delivery = _take(self, now, paused)
+def _note_before_sending(self: Outbox, now: datetime, *choice: Any) -> Delivery | None:
+    delivery = _take(self, now, *choice)
     if delivery is not None:
         self.end(delivery, now)
     return delivery
