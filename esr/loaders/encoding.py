@@ -174,6 +174,14 @@ ESCAPE = b"\x1b$"
 """The beginning of other letters in ISO-2022-JP and similar encodings, which use only ASCII bytes."""
 
 
+def decode_cell(data: bytes) -> str | None:
+    """The text in a cell of a table that holds bytes; None if they are no UTF-8, such as a picture."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
 def check_encoding(name: str) -> str:
     """The name, if Python has this text encoding. Raises UsageError."""
     try:

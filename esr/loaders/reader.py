@@ -34,7 +34,7 @@ from esr.loaders.detection import (
     find_suffix,
 )
 from esr.loaders.document_ids import IdCheck, NoIdPossible, choose_policy, make_id_path, make_requested_id
-from esr.loaders.encoding import decode_source
+from esr.loaders.encoding import decode_cell, decode_source
 from esr.loaders.fields import apply_constants, find_replaced
 from esr.loaders.files import (
     ARCHIVE_SUFFIXES,
@@ -627,7 +627,8 @@ class _LongNumber(ValueError):
 
 
 def to_plain(value: Any) -> Any:
-    """A value as in JSON Lines. Times become ISO 8601; missing values of tables become None.
+    """A value as in JSON Lines. Times become ISO 8601; missing values of tables become None, and so do
+    bytes that are no text, such as pictures.
 
     Raises _LongNumber.
     """
@@ -647,7 +648,7 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [to_plain(inner) for inner in value]
     if isinstance(value, bytes):
-        return value.decode("utf-8", "surrogateescape")
+        return decode_cell(value)
     if isinstance(value, Decimal):
         return str(value)
     if is_dataclass(value) or isinstance(value, msgspec.Struct):

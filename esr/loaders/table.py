@@ -12,7 +12,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from esr.errors import InputError, UsageError, to_one_line
-from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_lines, too_long_error
+from esr.loaders.encoding import MAX_DOCUMENT_BYTES, decode_cell, read_lines, too_long_error
 from esr.loaders.files import DEFAULT_LIMITS, Budget, open_seekable
 from esr.loaders.format import NO_QUOTE, Malformed, ReadResult, Record, Remark, Source, TableLayout, loads
 from esr.stdlib import import_lazily
@@ -300,11 +300,14 @@ def _to_microseconds(batch: Any) -> Any:
 
 
 def _to_json(value: Any) -> Any:
-    """A value as in JSON Lines: numbers and dates as text, bytes decoded, also in lists and objects."""
+    """A value as in JSON Lines: numbers and dates as text, bytes decoded, also in lists and objects.
+
+    Bytes that are no text, such as pictures and digests, are left out.
+    """
     if isinstance(value, (datetime, date)):
         return value.isoformat()
     if isinstance(value, bytes):
-        return value.decode("utf-8", "surrogateescape")
+        return decode_cell(value)
     if isinstance(value, list):
         return list(map(_to_json, value))
     if isinstance(value, dict):

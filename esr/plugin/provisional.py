@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from esr.library.options import SearchOptions, check_names, read_search_options
     from esr.loaders import html_tree, markup
     from esr.loaders.adapter import EMBARGO_REASON, is_embargoed
+    from esr.loaders.encoding import decode_cell
     from esr.loaders.feed import MAX_FEED_BYTES, is_feed
     from esr.loaders.feed import read as read_feed
     from esr.loaders.fields import is_in_field
@@ -348,6 +349,7 @@ __all__ = [
     "count_topics",
     "data_format_option",
     "date_key",
+    "decode_cell",
     "defer_interrupt",
     "display_names",
     "end_with_parent",
@@ -493,6 +495,7 @@ _MODULES = {
     "esr.library.options": "SearchOptions check_names read_search_options",
     "esr.loaders": "html_tree markup",
     "esr.loaders.adapter": "EMBARGO_REASON is_embargoed",
+    "esr.loaders.encoding": "decode_cell",
     "esr.loaders.feed": "MAX_FEED_BYTES is_feed read_feed=read",
     "esr.loaders.fields": "is_in_field",
     "esr.loaders.files": "DEFAULT_LIMITS Budget ExpansionError FileFilter is_hidden",

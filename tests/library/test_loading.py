@@ -33,3 +33,17 @@ def test_the_codes_and_the_name_of_a_language_are_that_language(tmp_path: Path) 
     with esr.create(tmp_path / "index", rows) as index:
         for query in ("presidents", "president language:en", "president language:eng"):
             assert {hit.document_id for hit in index.search(query)} == {"en", "eng", "English"}, query
+
+
+def test_bytes_of_rows_that_are_no_text_are_left_out(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": "a",
+            "text": b"A ferry sails.",
+            "sha1": b"\xff\x00",
+            "photo": b"\x89PNG\xff",
+            "desk": b"Berlin",
+        }
+    ]
+    with esr.create(tmp_path / "index", rows) as index:
+        assert index.document("a").metadata == {"desk": "Berlin"}

@@ -244,6 +244,15 @@ def test_more_rows_than_a_batch_are_read_in_order(load):
     assert [d.id for d in load(written(id=ids, text=ids), "parquet")] == ids
 
 
+def test_bytes_of_text_are_read_and_pictures_are_left_out(load):
+    picture = {"bytes": b"\x89PNG\xff", "path": "a.png"}
+    (document,) = load(
+        written(id=["a"], text=[b"A ferry."], sha1=[b"\xff\x00"], picture=[picture]), "parquet"
+    )
+    assert texts(document) == ["A ferry."]
+    assert document.metadata == {"picture": {"bytes": None, "path": "a.png"}}
+
+
 def test_a_file_that_is_truncated_is_rejected(load_error):
     assert "broken Parquet" in load_error(sample("parquet")[:-5], "parquet")
 

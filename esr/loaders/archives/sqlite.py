@@ -25,7 +25,7 @@ from esr.plugin import (
     Source,
     to_one_line,
 )
-from esr.plugin.provisional import is_in_field
+from esr.plugin.provisional import decode_cell, is_in_field
 
 _MAGIC = b"SQLite format 3\0"
 _MAX_STEPS = 10**9
@@ -133,10 +133,7 @@ def _read_rows(
 def _to_json(value: Any) -> str | None:
     """A value as in CSV. Bytes that are not UTF-8, such as pictures, are left out."""
     if isinstance(value, bytes):
-        try:
-            value = value.decode()
-        except UnicodeDecodeError:
-            return None
+        value = decode_cell(value)
     text = "" if value is None else str(value)
     return text if text.strip() else None
 
