@@ -30,7 +30,10 @@ _JSON_FEED = "https://jsonfeed.org/version/"
 _OF_FEED = ("version", "title", "language")
 """The fields of a JSON Feed that say what it is, and what its items inherit."""
 MAX_HELD = 2**22
-"""How many characters of items are held until the fields behind them are read; a feed is shorter."""
+"""How many characters of items are held until the fields behind them are read; a feed is shorter.
+
+An object of so many characters is decoded whole, to know whether a text stands behind its other members.
+"""
 MAX_DEPTH = 4
 """The deepest nesting of envelopes."""
 
@@ -227,6 +230,26 @@ class JsonCursor:
             self._decode_with(_SKIPPER)
             raise InvalidValue(describe_invalid_value(error)) from None
 
+    def take_document(self) -> dict[str, Any] | None:
+        """Move past an object with a text and return its fields.
+
+        For any other value, and for one of more than `MAX_HELD` characters, nothing is moved.
+        """
+        while True:
+            try:
+                value, end = DECODER.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                is_long = len(self._text) - self._at > MAX_HELD
+                if not is_long and self._may_be_cut(error) and self._read_more():
+                    continue
+                return None
+            except (RecursionError, ValueError):
+                return None
+            if not isinstance(value, dict) or end - self._at > MAX_HELD or not has_text(value):
+                return None
+            self._at = end
+            return value
+
     @property
     def position(self) -> int:
         """The number of characters before the cursor."""
@@ -371,6 +394,8 @@ def _read_array(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, lis
 def _read_object(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, dict[str, Any] | None]:
     """Yield the documents in an envelope. Return the fields of any other object, if they are valid."""
     where, begin = cursor.place(), cursor.position
+    if (document := cursor.take_document()) is not None:
+        return document
     fields: dict[str, Any] = {}
     is_envelope = False
     problem = ""

@@ -295,6 +295,7 @@ def test_envelopes_may_be_lines_of_json_lines(read):
         '{"id": "a", "text": "x", "data": {"title": "T", "text": "y"}}',
         '{"id": "a", "body": "x", "items": [{"id": "b", "text": "y"}]}',
         '{"id": "a", "data": {"views": 3}, "title": "T"}',
+        '{"id": "a", "data": {"title": "T", "url": "u"}, "items": [{"id": "b", "text": "y"}], "text": "x"}',
         '{"id": "a", "sentences": [{"text": "x"}], "results": [{"id": "b", "text": "y"}]}',
         '{"id": "a", "documents": ["b", "c"], "hits": [], "news": {}, "value": 7}',
     ],
@@ -306,7 +307,8 @@ def test_a_document_with_other_objects_in_it_stays_one(read, text, indent):
         assert ids == ["a"] and not [remark for remark in remarks if "JSON" in remark]
 
 
-def test_a_text_after_the_documents_in_an_object_is_an_error_and_not_lost(load_error):
+def test_a_text_after_many_documents_in_an_object_is_an_error_and_not_lost(load_error, monkeypatch):
+    monkeypatch.setattr(jsonl, "MAX_HELD", 30)
     text = '{\n"data": [{"id": "a"}], "text": "x"}'
     assert load_error(text).startswith("standard input:1:1: this object has a text and other documents")
 
@@ -349,7 +351,8 @@ def test_items_that_may_be_those_of_a_long_feed_are_not_held_in_memory(load, mon
 
 
 @pytest.mark.parametrize("behind", ['"title": ', '"title": "T" "', '"title": "T", "text": "t"}'])
-def test_items_are_read_although_what_stands_behind_them_is_broken(behind):
+def test_items_are_read_although_what_stands_behind_them_is_broken(behind, monkeypatch):
+    monkeypatch.setattr(jsonl, "MAX_HELD", 50)
     data = f'{{"items": [{GOOD}], {behind}'.encode()
     found = []
     with pytest.raises(InputError):
@@ -449,6 +452,7 @@ def test_a_bad_value_in_an_object_over_lines_is_malformed_and_those_after_it_are
 
 
 def test_a_document_without_end_does_not_fill_the_memory(load_error, monkeypatch):
+    monkeypatch.setattr(jsonl, "MAX_HELD", 500)
     monkeypatch.setattr(jsonl, "MAX_DOCUMENT_BYTES", 2000)
     monkeypatch.setattr("esr.loaders.jsonl.MAX_DOCUMENT_BYTES", 2000)
     monkeypatch.setattr(encoding, "CHUNK_BYTES", 100)
