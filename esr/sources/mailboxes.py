@@ -13,6 +13,7 @@ import time
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from imaplib import IMAP4, IMAP4_SSL
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ from esr.plugin.provisional import hash64
 _WINDOW = 50_000
 """Numbers per request: imaplib refuses lines of more than a million characters."""
 _TEXT = re.compile(rb"\bBODY\[\]", re.I)
-_MESSAGE_ID = re.compile(rb"^Message-ID:", re.I | re.M)
+_MESSAGE_ID = re.compile(rb"^Message-ID:(?:[ \t]|\r?\n[ \t])*<?[^\s<>]", re.I | re.M)
 
 
 @dataclass(frozen=True)
@@ -204,8 +205,13 @@ class _Reading:
             return
         self._report.new += 1
         head = re.split(rb"\r?\n\r?\n", message, maxsplit=1)[0]
-        added = b"" if _MESSAGE_ID.search(head) else f"Message-ID: <{name}@{self._address.host}>\r\n".encode()
+        added = b"" if _MESSAGE_ID.search(head) else self._make_message_id(message)
         yield f"{hash64(self._url):016x}-{name}.eml", [added, message]
+
+    def _make_message_id(self, message: bytes) -> bytes:
+        """The header of a message without an id: a digest, which stays when the server renumbers messages."""
+        digest = sha256(message).hexdigest()[:32]
+        return f"Message-ID: <{digest}@{self._address.host}>\r\n".encode()
 
 
 def _fetch(connection: IMAP4, uid: int) -> bytes:

@@ -18,6 +18,7 @@ from urllib.parse import quote as url_quote
 import pytest
 
 from esr.errors import EsrError, UsageError
+from esr.loaders import read_documents
 from esr.loaders.fetching import FetchReport
 from esr.loaders.files import EVERYTHING, FileFilter
 from esr.sources.buckets import BucketOptions, Buckets
@@ -145,6 +146,26 @@ def test_a_mailbox_that_was_made_anew_is_read_from_its_beginning(
     assert fetch_mail(tmp_path / "mail", imap.url(mailbox)).new == 1
     second = max((tmp_path / "mail").glob("*.eml"), key=lambda path: "hail" in path.read_text())
     assert second.read_text().startswith("Message-ID: <")  # a message without one gets one that stays
+
+
+@pytest.mark.parametrize("headers", ["", "Message-ID: \r\n", "Message-ID: <>\r\n"])
+def test_a_message_without_an_id_gets_the_same_one_when_the_server_renumbers_the_mailbox(
+    imap: ImapServer, mailbox: str, tmp_path: Path, headers: str
+) -> None:
+    for subjects in (("storm",), ("hail", "storm")):
+        imap.put(*subjects, mailbox=mailbox, headers=headers)
+        fetch_mail(tmp_path / "mail", imap.url(mailbox))
+        imap.do(lambda connection: (connection.delete(mailbox), connection.create(mailbox)))
+    documents = [located.document for located in read_documents([str(tmp_path / "mail")])]
+    assert sorted(document.title or "" for document in documents) == ["hail", "storm", "storm"]
+    assert len({document.id for document in documents}) == 2
+
+
+def test_a_folded_message_id_is_kept(imap: ImapServer, mailbox: str, tmp_path: Path) -> None:
+    imap.put("storm", mailbox=mailbox, headers="Message-ID:\r\n <{}@x>\r\n")
+    fetch_mail(tmp_path / "mail", imap.url(mailbox))
+    (located,) = read_documents([str(tmp_path / "mail")])
+    assert located.document.id == "storm@x"
 
 
 def test_a_mailbox_is_reached_by_tls_from_the_first_byte(
