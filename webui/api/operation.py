@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flask import Response, current_app, request
@@ -226,7 +227,7 @@ def read_body(schema: Schema) -> dict[str, Any]:
         raise RequestError("the body is not valid JSON", None) from error
 
     try:
-        mismatch = schema_errors.best_match(jsonschema.Draft202012Validator(schema).iter_errors(data))
+        mismatch = schema_errors.best_match(_validator()(schema).iter_errors(data))
     except RecursionError:
         raise RequestError("the body is nested too deeply", None) from None
     if mismatch is not None:
@@ -237,6 +238,19 @@ def read_body(schema: Schema) -> dict[str, Any]:
         raise RequestError(f"argument {field!r}: {message}" if field else f"the body: {message}", field)
     body: dict[str, Any] = data
     return body
+
+
+@cache
+def _validator() -> Any:
+    """The class that checks bodies. At the end of a pattern, the `$` of Python also allows a line end."""
+    extend: Callable[..., Any] = jsonschema.validators.extend
+    return extend(jsonschema.Draft202012Validator, {"pattern": _check_pattern})
+
+
+def _check_pattern(_: Any, pattern: str, value: Any, __: Any) -> Iterator[jsonschema.ValidationError]:
+    strict = re.sub(r"\$\Z", r"\\Z", pattern)
+    if isinstance(value, str) and not re.search(strict, value):
+        yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")
 
 
 def read_stored_body(call: Call, operation: str) -> dict[str, Any]:
