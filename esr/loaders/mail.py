@@ -26,7 +26,12 @@ if TYPE_CHECKING:  # slow to import
     from email.message import Message
 
 BUFFER_BYTES = 2**20
-_FROM = compile_lazily(rb"From \S+\s.*\b\d{4}\b")
+_MONTH = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+# The line before a message has an address, if any, and a date as asctime (RFC 4155) or as mails write it.
+_FROM = compile_lazily(
+    rb"From (?:\S.{0,320}?[ \t]+)?(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?[ \t]+"
+    rb"(?:%b[ \t]+\d{1,2}|\d{1,2} %b \d{4})[ \t]+\d{1,2}:\d\d\b" % (_MONTH, _MONTH)
+)
 _HEADER = rb"(?:[A-Za-z][A-Za-z0-9-]{1,60}:[^\n]*\n(?:[ \t]+[^\n]*\n)*)"
 # A message begins with headers, including the sender and the subject or date.
 _HEADERS = compile_lazily(
@@ -122,14 +127,13 @@ def _read_lines(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _split_messages(source: Source) -> Iterator[tuple[str, bytes]]:
-    """The messages with their locations. A "From " line begins a message only after a blank line."""
+    """The messages with their locations. Some programs write no blank line before a "From " line."""
     lines: list[bytes] = []
     begin = size = 0
-    is_after_blank = True
     for number, line in enumerate(_read_lines(source.stream), 1):
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
-        if is_after_blank and _FROM.match(line):
+        if _FROM.match(line):
             if begin:
                 yield f"{source.name}:{begin}", b"".join(lines)
             lines, begin, size = [], number, 0
@@ -138,7 +142,6 @@ def _split_messages(source: Source) -> Iterator[tuple[str, bytes]]:
             size += len(line)
             if size > MAX_DOCUMENT_BYTES:
                 raise too_long_error(source, begin)
-        is_after_blank = not line.strip()
     if begin:
         yield f"{source.name}:{begin}", b"".join(lines)
 

@@ -163,6 +163,35 @@ def test_pythons_mailbox_splits_at_the_same_lines(load):
     assert [document.id for document in load(MBOX, "mbox")] == ids
 
 
+def test_a_message_begins_without_a_blank_line_before_it(load):
+    assert load(MBOX.replace(b"\n\nFrom w", b"\nFrom w"), "mbox") == load(MBOX, "mbox")
+
+
+@pytest.mark.parametrize(
+    "line", ["From here on 2024 will be dry.", "From a@b.c we have 2024 letters.", "From Mon to Sun 2024"]
+)
+def test_a_line_of_text_that_begins_with_from_begins_no_message(load, line):
+    (message,) = load(f"From a@b Mon Jan  2 00:00:00 2017\nSubject: S\n\nIt sails.\n\n{line}\n", "mbox")
+    assert texts(message) == ["It sails.", line]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "From MAILER-DAEMON Mon Jan  2 00:00:00 2017",
+        "From - Mon Jan 02 00:00:00 2017",
+        "From jane at paper.example  Mon Jan  2 00:00:00 2017",
+        "From 1512@xxx Mon Jan 02 00:00:00 +0000 2017",
+        "From a@b Mon Jan  2 00:00 EST 2017 remote from host",
+        "From a@b Mon, 2 Jan 2017 00:00:00 +0100",
+        "From Mon Jan  2 00:00:00 2017",
+    ],
+)
+def test_a_message_begins_as_mail_programs_write_it(load, line):
+    message = f"{line}\nFrom: a@b\nSubject: S\n\nIt sails.\n\n"
+    assert [texts(document) for document in load(message * 2)] == [["It sails."]] * 2
+
+
 def test_a_broken_message_is_malformed_and_its_neighbours_are_read(load):
     bad = []
     assert b"\n--b--\n" in MBOX
