@@ -23,6 +23,7 @@ from esr.text.attributes import ATTRIBUTES
 from tests.support.fake_index import STORM, FakeIndex
 from tests.support.folder_index import document, load
 from tests.support.page_corpus import get as get_text
+from tests.support.page_corpus import post
 from webui.app import create_app
 from webui.running.settings import Settings
 
@@ -300,6 +301,23 @@ def test_a_search_by_language_says_in_which_one_and_links_to_the_others(tmp_path
         for code, text in texts.items():
             table = client.post(f"/batch?query_language={code}", data={"queries": "bank"}).text
             assert [other for other in texts.values() if other in table] == [text]
+
+
+def test_a_query_in_a_language_that_no_document_is_in_does_not_reject_its_batch(tmp_path: Path) -> None:
+    load(tmp_path / "index", [document("de", "Die Banken zahlten.", language="de")], analyzer="by-language")
+    queries = [{"id": "1", "query": "bank"}, {"id": "2", "query": "bank language:xx"}]
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        client = create_app(searcher, Settings()).test_client()
+        known, unknown = post(client, {"queries": queries}).json["answers"]
+        table = client.post("/batch", data={"queries": "bank\nbank language:xx"}).text
+        alone = get_text(client, "/search", 400, q="bank language:xx")["error"]
+        page = client.post("/batch?query_language=xx", data={"queries": "bank"}).text
+        named = get_text(client, "/search", 400, q="bank", query_language="xx")["error"]
+    assert (len(known["hits"]), unknown["error"]["field"]) == (1, "queries.1.query")
+    assert "Banken" in table and "not searched: no document" in table
+    assert [error["field"] for error in (alone, named)] == ["q", "query_language"]
+    for message in (unknown["error"]["message"], table, page, alone["message"], named["message"]):
+        assert "is in the language xx" in message and str(tmp_path) not in message
 
 
 def test_the_language_of_a_query_is_looked_for_once_for_a_page_of_results(

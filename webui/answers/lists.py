@@ -75,13 +75,15 @@ def answer_queries(
     queries: Mapping[str, str],
     k: int,
     settings: Settings,
+    redact: Callable[[str], str],
     *,
     records: bool = True,
 ) -> tuple[dict[str, Answer], dict[str, str]]:
     """The answers to many queries by name, and why the others cannot be searched for.
 
-    `search` has what they share; its own query is ignored. `records`: as for `rank_sentences`. Raises
-    RequestError if an argument other than the query is at fault.
+    `search` has what they share; its own query is ignored. `redact` removes from a reason what clients must
+    not see. `records`: as for `rank_sentences`. Raises RequestError if an argument other than the query is at
+    fault.
     """
     snapshot = searcher.snapshot()
     ranking = choose_ranking(search.ranking, snapshot.index, ENCODER_SECONDS)
@@ -95,7 +97,7 @@ def answer_queries(
         except UsageError as error:
             if getattr(error, "field", "q") != "q":
                 raise
-            skipped[name] = str(error)
+            skipped[name] = redact(str(error))
     return answers, skipped
 
 
@@ -262,7 +264,7 @@ def list_occurrences(
 def prepare_search(searcher: Searcher, search: SearchRequest, settings: Settings) -> PreparedQuery:
     """Plan a search. Raises a RequestError that names the argument at fault."""
     started = time.perf_counter()
-    with blame_argument("query_language"):
+    with blame_argument(search.language_field):
         searcher = searcher.for_query(search.parsed)
     interpretation = check_query(searcher, search.parsed, settings)
     if search.require_all:

@@ -567,7 +567,7 @@ def batch(call: Call) -> Response:
     search = SearchRequest("", ranking, filters, is_literal=body.get("literal", False), with_furniture=True)
     k, format = body.get("k", call.settings.default_k), body.get("format", "json")
     answers, skipped = lists.answer_queries(
-        call.searcher, search, queries, k, call.settings, records=format != "run"
+        call.searcher, search, queries, k, call.settings, call.visit.redact, records=format != "run"
     )
     if format == "json":
         fields = {name: f"queries.{number}.query" for number, name in enumerate(queries)}

@@ -280,6 +280,11 @@ class SearchRequest(Struct, frozen=True, dict=True):
         query = literal(self.query) if self.is_literal else parse(self.query)
         return across_languages(in_language(query, self.query_language), self.languages)
 
+    @property
+    def language_field(self) -> str:
+        """The argument that names the language of the query: the query itself may, by `language:`."""
+        return "q" if self.query_language is None else "query_language"
+
     def prepare(self, searcher: Searcher) -> PreparedQuery:
         """The query, planned on an index. Raises UsageError."""
         snapshot = searcher.snapshot()
@@ -295,7 +300,7 @@ class SearchRequest(Struct, frozen=True, dict=True):
 
     def own_words(self, searcher: Searcher) -> tuple[Analyzer, Collection[tuple[str, ...]]]:
         """The same, with those terms together that a word stands for."""
-        with blame_argument("query_language"):
+        with blame_argument(self.language_field):
             searcher = searcher.for_query(self.parsed)
         with blame_argument("q"):
             return searcher.index.analyzer, searcher.interpret(self.parsed).words if self.query else ()

@@ -96,7 +96,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         except UsageError as error:
             if wants_json():
                 raise
-            response = form(visit, as_sentence(str(error)))
+            response = form(visit, as_sentence(visit.redact(str(error))))
             response.status_code = 400
             return response
 
@@ -131,7 +131,7 @@ def _answer(visit: Visit, settings: Settings) -> Response:
     count_queries(len(queries))
     texts, untitled = _read_texts(queries)
     answers, skipped = answer_queries(
-        visit.searcher, _for_each_query(search), texts, k, settings, records=format != "run"
+        visit.searcher, _for_each_query(search), texts, k, settings, visit.redact, records=format != "run"
     )
     skipped |= untitled
     if not answers:

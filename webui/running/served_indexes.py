@@ -361,6 +361,10 @@ class Visit:
             self._held = held.pop_all()
         return Searcher(self._indexes.guard.restrict(index), owns_index=False)
 
+    def redact(self, message: str) -> str:
+        """As that of the indexes, for a message that is shown beside answers."""
+        return self._indexes.redact(message)
+
     def __enter__(self) -> Visit:
         return self
 
