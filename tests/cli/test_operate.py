@@ -464,6 +464,15 @@ def test_the_section_names_every_key_that_is_no_option_and_every_exit_status() -
     assert statuses == set(re.findall(r"^\| (\d+) \|", SECTION, re.MULTILINE)) == {"0", "1", "2", "75"}
 
 
+@pytest.mark.parametrize("slice", [(), ("--slice", "1/2")])
+def test_a_backup_that_is_missing_is_called_a_backup(
+    esr: Esr, tmp_path: Path, slice: tuple[str, ...]
+) -> None:
+    result = esr("restore", tmp_path / "none", tmp_path / "new", *slice)
+    problem = f"there is no backup at {tmp_path / 'none'}: name the folder that esr backup has written"
+    assert result.exit_code == 1 and problem in result.output
+
+
 def test_damage_is_listed_and_a_backup_restores_the_index(esr: Esr, tmp_path: Path) -> None:
     where, target = tmp_path / "index", tmp_path / "backup"
     call("load", ARTICLES, "--index", where)

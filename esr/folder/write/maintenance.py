@@ -24,7 +24,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from esr.disk_errors import NO_SPACE
-from esr.errors import EsrError, IndexUnusable, UsageError
+from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.folder.format import manifest
 from esr.folder.format.checkpoint import CHECKPOINT_NAME, read_checkpoint, remove_checkpoint
 from esr.folder.format.clean_up import delete_unreferenced, list_unreferenced, remove_index
@@ -443,7 +443,11 @@ def restore(
 
     With a slice, only copy its segments and layers, as `back_up` does.
     """
-    read_any_format(source)
+    try:
+        read_any_format(source)
+    except IndexMissing:
+        problem = f"there is no backup at {source}: name the folder that esr backup has written"
+        raise IndexMissing(problem) from None
     if target.resolve() == source.resolve():
         raise UsageError(f"{target} is the backup itself: choose another folder")
     if read_mark(target / BACKUP_NAME) is not None:
