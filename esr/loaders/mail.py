@@ -103,6 +103,8 @@ def _read_message(where: str, raw: bytes, id: str | None = None) -> Iterator[_Re
             yield from articles
         else:
             yield _build_record(where, message, id)
+        if any(map(_is_broken_base64, message.walk())):
+            yield Remark(where, "have a text in broken base64, which may lack words")
     # The parser is lenient, but fails on unusual headers and deeply nested parts.
     except (ValueError, LookupError, MessageError, RecursionError) as error:
         yield Malformed(
@@ -239,6 +241,11 @@ def _refine(where: str, message: Message) -> Iterator[ReadResult] | None:
         if results is not None:
             return results
     return None
+
+
+def _is_broken_base64(part: Message) -> bool:
+    """Whether a text that was decoded is not what an encoder writes. Attachments are not decoded."""
+    return any(type(defect).__name__.startswith("InvalidBase64") for defect in part.defects)
 
 
 def _strip_quotes(text: str) -> str:

@@ -192,6 +192,20 @@ def test_a_message_begins_as_mail_programs_write_it(load, line):
     assert [texts(document) for document in load(message * 2)] == [["It sails."]] * 2
 
 
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("VGhlIGZlcnJ5IHNhaWxzLg==", 0), ("!!!!", 1), ("VGhlIGZlcnJ5IHNhaW", 1), ("VGhlIGZlcnJ5I", 1)],
+)
+def test_a_text_in_broken_base64_is_reported(tmp_path, text, number):
+    head = "From: a@b\nSubject: S\nContent-Type: text/plain\nContent-Transfer-Encoding: base64\n\n"
+    (tmp_path / "a.eml").write_text(f"{head}{text}\n")
+    remarks = []
+    assert list(read_documents([str(tmp_path)], options=ReadOptions(on_remark=remarks.append)))
+    assert [remark.text for remark in remarks] == number * [
+        "have a text in broken base64, which may lack words"
+    ]
+
+
 def test_a_broken_message_is_malformed_and_its_neighbours_are_read(load):
     bad = []
     assert b"\n--b--\n" in MBOX
