@@ -166,8 +166,15 @@ def _none_if_blank(field: str) -> str | None:
     return field if field.strip() else None
 
 
+def _name_columns(names: list[str]) -> list[str]:
+    """The names of columns, with a number for each that has none, if there are several of them."""
+    if names.count("") < 2 or not any(names):
+        return names
+    return [name or f"column {number}" for number, name in enumerate(names, 1)]
+
+
 class _Rows:
-    """The rows after the row of names, each with its first line's number; blank lines are skipped.
+    """The rows after the row of names, each with its first line's number; rows of blanks are skipped.
 
     `columns` is None if there is no row. `origin` says where the columns are named. `remarks` are about the
     detected layout.
@@ -195,7 +202,7 @@ class _Rows:
         self._options = layout.reader_options()
         if layout.columns is None:
             names = self._next_row(csv.reader([first], **self._options)) or []
-            self.columns, self.origin = [name.strip() for name in names], "the first row"
+            self.columns, self.origin = _name_columns([name.strip() for name in names]), "the first row"
             self._begin = 0
         else:
             self.columns, self.origin = [*layout.columns], "--columns"
@@ -213,7 +220,7 @@ class _Rows:
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         reader = csv.reader(self._iterate_lines(), **self._options)
         while (row := self._next_row(reader)) is not None:
-            if row:
+            if any(map(_none_if_blank, row)):
                 yield self._begin, row
             self._begin = 0
 

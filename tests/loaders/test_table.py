@@ -201,6 +201,24 @@ def test_duplicate_columns_are_rejected(load_error):
     assert "column 'id' is duplicated" in load_error("id,id\na,b\n", "csv")
 
 
+def test_columns_without_a_name_are_kept_by_their_numbers(load):
+    first, second = load("id,,text,\na,x,One.,y\nb,,Two.,\n", "csv")
+    assert (first.id, texts(first), first.metadata) == ("a", ["One."], {"column 2": "x", "column 4": "y"})
+    assert (second.id, second.metadata) == ("b", {})
+
+
+@pytest.mark.parametrize("line", ["   ", ",", " , ", "\t"])
+def test_lines_of_blanks_are_passed_over(load, line):
+    assert [document.id for document in load(f"id,text\na,One.\n{line}\nb,Two.\n{line}\n", "csv")] == [
+        "a",
+        "b",
+    ]
+
+
+def test_a_table_without_any_name_is_rejected(load_error):
+    assert "column '' is duplicated" in load_error(",,\na,b,c\n", "csv")
+
+
 def test_a_field_without_end_does_not_fill_the_memory(load_error, monkeypatch):
     monkeypatch.setattr("esr.loaders.table.MAX_DOCUMENT_BYTES", 1000)
     assert "longer than" in load_error('id,text\na,"' + "x y\n" * 1000, "csv")
