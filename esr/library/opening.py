@@ -10,7 +10,7 @@ from os import fspath
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 
-from esr.errors import UsageError
+from esr.errors import IndexClosed, UsageError
 from esr.index.factory import Where
 from esr.library.checks import check_options, checked
 from esr.library.options import LoadOptions, LoginOptions
@@ -114,6 +114,7 @@ class AsyncIndex:
         self._open = open
         self._pool = ThreadPoolExecutor(threads, "esr")
         self._index: Index | None = None
+        self._is_closed = False
 
     @property
     def index(self) -> Index:
@@ -129,6 +130,8 @@ class AsyncIndex:
         self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
         """Call a function in one of the index's threads, with the context variables of the caller."""
+        if self._index is not None and self._is_closed:
+            raise IndexClosed(self._index.where)
         call = partial(copy_context().run, partial(function, *args, **kwargs))
         return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 
@@ -212,9 +215,10 @@ class AsyncIndex:
 
     async def close(self) -> None:
         """Close the index after all running calls. Later calls raise IndexClosed."""
+        self._is_closed = True
+        await asyncio.to_thread(self._pool.shutdown)
         if self._index is not None:
-            await self.run(self._index.close)
-        self._pool.shutdown(wait=False)
+            await asyncio.to_thread(self._index.close)
 
     async def __aenter__(self) -> AsyncIndex:
         if self._index is None:

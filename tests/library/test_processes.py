@@ -112,6 +112,34 @@ def test_an_index_that_is_not_open_yet_says_so_and_one_that_is_missing(tmp_path:
     in_thread(asyncio.run, search(esr.open_async(tmp_path / "nothing")))
 
 
+def test_closing_waits_for_the_calls_that_run_and_later_calls_say_that_the_index_is_closed(
+    index: esr.Index,
+) -> None:
+    begun, proceed = threading.Event(), threading.Event()
+
+    def search_late(opened: esr.AsyncIndex) -> int:
+        begun.set()
+        assert proceed.wait(60)
+        return len(opened.index.search("flood"))
+
+    async def close() -> int:
+        opened = await esr.open_async(index.where)
+        running = asyncio.create_task(opened.run(search_late, opened))
+        await asyncio.to_thread(begun.wait, 60)
+        closing = asyncio.create_task(opened.close())
+        await asyncio.wait([closing], timeout=0.2)
+        with pytest.raises(esr.IndexClosed):
+            await opened.search("flood")
+        proceed.set()
+        await closing
+        await opened.close()
+        with pytest.raises(esr.IndexClosed):
+            await opened.search("flood")
+        return await running
+
+    assert in_thread(asyncio.run, close()) == len(index.search("flood"))
+
+
 def test_importing_esr_imports_nothing_else() -> None:
     program = "import sys; before = set(sys.modules); import esr; print(*set(sys.modules) - before)"
     command = [sys.executable, "-c", program]
