@@ -231,7 +231,7 @@ class JsonCursor:
             raise InvalidValue(describe_invalid_value(error)) from None
 
     def take_document(self) -> dict[str, Any] | None:
-        """Move past an object with a text and return its fields.
+        """Move past an object with a text and return its fields. Short values beside documents are no text.
 
         For any other value, and for one of more than `MAX_HELD` characters, nothing is moved.
         """
@@ -245,7 +245,9 @@ class JsonCursor:
                 return None
             except (RecursionError, ValueError):
                 return None
-            if not isinstance(value, dict) or end - self._at > MAX_HELD or not has_text(value):
+            if not isinstance(value, dict) or end - self._at > MAX_HELD or is_json_feed(value):
+                return None
+            if not has_text({name: inner for name, inner in value.items() if not is_envelope_name(name)}):
                 return None
             self._at = end
             return value
