@@ -306,7 +306,7 @@ class Hits(Table, Sequence[Hit]):
         """Count the sentences that have each value of a field, for the `size` most frequent values.
 
         Fields are `source`, `month`, `author`, `section`, `keyword`, keys of the metadata such as
-        `meta.desk`, and the types of names (`person`, `organization`, `place` and others; after
+        `meta.desk`, and the types of names (`person`, `organization`, `location` and others; after
         `index.enrich`). The sentences are those that `matching` counts, not only the hits. A field is counted
         without the search's filter on it, so the counts say how many sentences other values would give.
         Raises UsageError for an unknown field.

@@ -320,6 +320,18 @@ def test_a_query_in_a_language_that_no_document_is_in_does_not_reject_its_batch(
         assert "is in the language xx" in message and str(tmp_path) not in message
 
 
+def test_an_explanation_names_the_argument_for_the_language_of_the_query(tmp_path: Path) -> None:
+    texts = {"de": "Die Banken zahlten.", "en": "The bank pays."}
+    given = [document(code, text, language=code) for code, text in texts.items()]
+    load(tmp_path / "index", given, analyzer="by-language")
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        client = create_app(searcher, Settings()).test_client()
+        answer = get_text(client, "/explain", 400, id="en.s0", q="Banken")
+        page = client.get("/explain?id=en.s0&q=Banken", headers={"Accept-Language": "de"}).text
+    assert answer["error"]["message"].endswith("name the language of the query with query_language.")
+    assert "nennen Sie die Sprache der Anfrage mit query_language" in page
+
+
 def test_the_language_of_a_query_is_looked_for_once_for_a_page_of_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

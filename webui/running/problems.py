@@ -89,6 +89,7 @@ def blame_argument(field: str | None) -> Iterator[None]:
         raise
     except UsageError as error:
         message = re.sub(r"--(?=context|feature|boost|rerank)", "", str(error))
+        message = message.replace("--query-language", "query_language")
         raise RequestError(message, field) from error
 
 

@@ -60,6 +60,7 @@ def _compile(message: str) -> re.Pattern[str]:
     pattern = ""
     for position, part in enumerate(_PLACEHOLDER.split(message)):
         text = re.escape(part.replace("%%", "%")).replace(_OPTION, f"(?:{_OPTION})?")
+        text = text.replace(r"query\-language", "query[-_]language")
         pattern += f"(?P<{part}>.+?)" if position % 2 else text
     if message[:1].isalpha():
         pattern = f"[{message[0]}{message[0].upper()}]{pattern[1:]}"
