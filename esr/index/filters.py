@@ -144,12 +144,12 @@ class Filters(Struct, frozen=True):
 
     def attribute_values(self, name: str) -> tuple[str, ...]:
         """The values that the filters accept for an attribute."""
-        return tuple(v for wanted in self.attributes if wanted.names == (name,) for v in wanted.values)
+        return tuple(v for wanted in self.attributes if _is_on(wanted, name) for v in wanted.values)
 
     def without_attribute(self, name: str) -> Filters:
         """The same filters without filters on this attribute."""
         return replace(
-            self, attributes=tuple(attribute for attribute in self.attributes if attribute.names != (name,))
+            self, attributes=tuple(attribute for attribute in self.attributes if not _is_on(attribute, name))
         )
 
     def without_field(self, field: str) -> Filters:
@@ -161,10 +161,15 @@ class Filters(Struct, frozen=True):
     def condition_on(self, field: str) -> Condition | None:
         """The condition that the filters on a field of names or attributes set; None without such filters."""
         if is_attribute(field):
-            return all_of(attribute for attribute in self.attributes if attribute.names == (field,))
+            return all_of(attribute for attribute in self.attributes if _is_on(attribute, field))
         if field == "source":
             return HasSource(self.sources) if self.sources else None
         return HasEntity(self.entities) if self.entities and field in ENTITY_TYPES else None
+
+
+def _is_on(wanted: HasAttribute, name: str) -> bool:
+    """Whether a filter is on this attribute alone. Keys of the metadata are equal in any case."""
+    return [*map(value_key, wanted.names)] == [value_key(name)]
 
 
 _OWN_FILTER: dict[str, dict[str, Any]] = {

@@ -221,6 +221,15 @@ def test_a_field_is_counted_without_the_filters_on_itself_and_with_all_others() 
         assert [name for name in filters.as_dict() if name not in left] == own.get(field, []), field
 
 
+def test_a_key_of_the_metadata_is_the_field_of_a_filter_in_any_case() -> None:
+    filters = Filters(attributes={"meta.Desk": "Berlin", "meta.page": "1"})
+    others = filters.without_field("meta.Desk")
+    for field in ("meta.desk", "meta.Desk", "meta.DESK"):
+        assert filters.without_field(field) == others != filters
+        assert filters.attribute_values(field) == ("Berlin",)
+        assert filters.condition_on(field) is not None
+
+
 def test_values_of_metadata_may_have_an_equals_sign() -> None:
     def built(pairs: Sequence[str]) -> list[tuple[Sequence[str], Sequence[str]]]:
         return [(one.names, one.values) for one in build_attribute_filters({}, pairs)]
