@@ -54,14 +54,14 @@ def encode_query(index: Index, text: str) -> QueryVector:
     if id is None:
         raise UsageError(f"{index.where} has no vectors: run esr enrich --only vectors")
     place = index.where, id
-    if place in QUERY_TABLES:
-        return QueryVector(id, QUERY_TABLES[place].encode_query(text))
+    if (stand_in := QUERY_TABLES.get(place)) is not None:
+        return QueryVector(id, stand_in.encode_query(text))
     try:
         encoder = _load_encoder(index.where, id)
     except EsrError as error:
-        if not _use_table(index, id, error):
+        if (stand_in := _use_table(index, id, error)) is None:
             raise
-        return QueryVector(id, QUERY_TABLES[place].encode_query(text))
+        return QueryVector(id, stand_in.encode_query(text))
     _check_id(index.where, id, encoder)
     return QueryVector(id, encoder.encode_query(text))
 
@@ -106,25 +106,28 @@ def find_obstacle(index: Index, seconds: float | None = None) -> str | None:
     It is empty if the ranking `hybrid` does not suit the encoder, which is no news for users.
 
     The encoder is loaded in a thread, and waited for at most so many seconds, by default until it is loaded.
-    It is not fetched from a network. Where it cannot be loaded, the table of the index takes its place.
+    It is not fetched from a network. Where it cannot be loaded, the table of the index takes its place until
+    a later attempt succeeds.
     """
     id = index.status(MainEncoder())
     if id is None:
         return "the index has no vectors"
-    if (index.where, id) in QUERY_TABLES:
-        return None if suits_hybrid(id) else ""
     # A forked process needs a thread of its own.
     key = os.getpid(), index.where, id, os.environ.get(ENCODER_VARIABLE)
     load = LOADS.get(key)
     if load is None or (load.error is not None and time.monotonic() - load.began > _RETRY_SECONDS):
         load = LOADS[key] = _BackgroundLoad(index.where, id)
+    if (index.where, id) in QUERY_TABLES:
+        if not load.wait(0) or load.error is not None:
+            return None if suits_hybrid(id) else ""
+        QUERY_TABLES.pop((index.where, id), None)
     if not load.wait(seconds):
         return "the encoder of queries is being loaded"
     if load.error is None:
         return None if load.suits_hybrid else ""
     if not suits_hybrid(id):
         return ""
-    return None if _use_table(index, id, load.error) else str(load.error)
+    return None if _use_table(index, id, load.error) is not None else str(load.error)
 
 
 def encoder_name(index: Index) -> str:
@@ -143,15 +146,15 @@ def suits_hybrid(id: str) -> bool:
     )
 
 
-def _use_table(index: Index, id: str, error: EsrError) -> bool:
+def _use_table(index: Index, id: str, error: EsrError) -> VectorTable | None:
     """Let the table of an index encode its queries from now on, if there is one."""
     stand_in = _load_table(index, id)
     if stand_in is None:
-        return False
+        return None
     log = logging.getLogger("esr")
     log.warning("%s: queries are encoded by its table, which is less accurate: %s", index.where, error)
     QUERY_TABLES[index.where, id] = stand_in
-    return True
+    return stand_in
 
 
 def _check_id(where: str, id: str, encoder: AnyEncoder) -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from esr.text.validate import to_json_line
 from tests.index.test_meaning_parity import FIRST, MORE, make_documents
 from tests.support.elasticsearch import all_indices, document, fresh, http, load, located
 from tests.support.fake_enricher import VOCABULARY, write_tiny_encoder, write_tiny_text_encoder
+from tests.support.processes import wait_until
 from tests.support.runs import need
 
 pytestmark = pytest.mark.slow
@@ -517,6 +519,31 @@ def test_a_process_without_the_encoder_encodes_queries_by_the_table(
         assert searcher.search("storm river", ranking=Ranking.from_file("hybrid")).hits
     (said,) = caplog.messages
     assert said.startswith(f"{place}: queries are encoded by its table") and "has no known name" in said
+
+
+def test_an_encoder_that_can_be_loaded_again_takes_the_place_of_the_table(
+    place: str, settings: VectorSettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fit(place, settings)
+    monkeypatch.setattr(query_encoder, "QUERY_TABLES", {})
+    monkeypatch.setattr(query_encoder, "LOADS", {})
+    with open_searcher(place) as searcher:
+        by_encoder = encode_query(searcher.index, "storm river")
+        monkeypatch.setenv("ESR_ENCODER", str(tmp_path / "away"))
+        by_table = encode_query(searcher.index, "storm river")
+        assert by_table != by_encoder
+        query_encoder.find_obstacle(searcher.index)
+        copytree(settings.encoder, tmp_path / "away")
+        query_encoder.find_obstacle(searcher.index)
+        assert encode_query(searcher.index, "storm river") == by_table
+        for load in query_encoder.LOADS.values():
+            load.began -= 3600
+
+        def is_loaded() -> bool:
+            query_encoder.find_obstacle(searcher.index)
+            return encode_query(searcher.index, "storm river") == by_encoder
+
+        wait_until(is_loaded, "the load of the encoder", 20)
 
 
 def test_another_encoder_than_that_of_the_index_is_refused_with_a_table_too(
