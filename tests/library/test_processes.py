@@ -124,7 +124,7 @@ def test_closing_waits_for_the_calls_that_run_and_later_calls_say_that_the_index
 
     async def close() -> int:
         opened = await esr.open_async(index.where)
-        running = asyncio.create_task(opened.run(search_late, opened))
+        running: asyncio.Task[int] = asyncio.create_task(opened.run(search_late, opened))
         await asyncio.to_thread(begun.wait, 60)
         closing = asyncio.create_task(opened.close())
         await asyncio.wait([closing], timeout=0.2)
