@@ -308,7 +308,8 @@ def check_edit(edit: Edit, text: str) -> Edit:
                     f"a highlight from {mark.start} to {mark.end} is not in the text, which has "
                     f"{len(text):,} characters"
                 )
-    if isinstance(judgement, int) and not -1 <= judgement <= 10:
+    is_given = judgement is not None and not isinstance(judgement, UnsetType)
+    if is_given and (type(judgement) is not int or not -1 <= judgement <= 10):
         raise UsageError(f"a judgement is a whole number from -1 to 10, not {judgement}")
     return Edit(note=note, tags=tags, highlights=highlights, judgement=judgement)
 

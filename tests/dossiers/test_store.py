@@ -198,6 +198,8 @@ UNUSABLE = [
     (Edit(highlights=(Highlight(4, 4),)), "from 4 to 4"),
     (Edit(judgement=11), "from -1 to 10"),
     (Edit(judgement=-2), "from -1 to 10"),
+    (Edit(judgement=2.5), "whole number"),  # type: ignore[arg-type]
+    (Edit(judgement=True), "whole number"),
     (Edit(note="x\0"), "null character"),
     (Edit(tags=("\ud83d",)), "half of a character"),
 ]
