@@ -28,7 +28,7 @@ from esr.registry import Registry
 from esr.stdlib import batched, import_lazily, replace_nonfinite
 from esr.text.addresses import web_url
 from esr.text.attributes import META_PREFIX
-from esr.text.dates import normalise_date
+from esr.text.dates import is_iso_date, normalise_date
 from esr.text.languages import JOINERS
 from esr.wording import LONG_TITLE_CHARS, shorten_title
 
@@ -275,8 +275,11 @@ def _csl_name(author: str) -> dict[str, str]:
 
 
 def _date_parts(written: str | None) -> tuple[str, str, str]:
-    """Year, month and day as written, empty if not given."""
-    match = re.match(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?![\dW])", normalise_date(written or ""), re.ASCII)
+    """Year, month and day as written, empty if not given or not in the calendar."""
+    date = normalise_date(written or "")
+    match = re.match(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?![\dW])", date, re.ASCII)
+    if match and not is_iso_date(match[0]):
+        match = None
     return (match[1], match[2] or "", match[3] or "") if match else ("", "", "")
 
 

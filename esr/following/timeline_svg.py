@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
-from html import escape
 
 from esr.following.timeline import Scale, Timeline
 from esr.following.timeline_chart import CHAR, HEIGHT, LABELS, UNITS, WIDTH, layout_chart, written_date
+from esr.wording import remove_non_xml
 
 _MARGIN, _LEFT, _HEAD, _FOOT = 24, 44, 34, 58
 _STYLE = """
@@ -61,7 +62,7 @@ class _Drawing:
             contents += f", {' to '.join(dict.fromkeys(ends))}"
         yield (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-            f'height="{height}" role="img"><title>{escape(title)}: {escape(contents)}</title>'
+            f'height="{height}" role="img"><title>{_escape(title)}: {_escape(contents)}</title>'
             f"<style>{_STYLE}</style>"
         )
         yield (
@@ -135,6 +136,10 @@ class _Drawing:
             yield "thin", f"fewer than {self._timeline.least_sentences:,} sentences: no rate"
 
 
+def _escape(text: str) -> str:
+    return html.escape(remove_non_xml(text))
+
+
 def _text(x: object, y: float, words: str, css: str = "", anchor: str = "start") -> str:
     attributes = f' class="{css}"' if css else ""
-    return f'<text x="{x}" y="{y:.1f}" text-anchor="{anchor}"{attributes}>{escape(words)}</text>'
+    return f'<text x="{x}" y="{y:.1f}" text-anchor="{anchor}"{attributes}>{_escape(words)}</text>'

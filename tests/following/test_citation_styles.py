@@ -110,3 +110,10 @@ def test_files_have_the_authors_the_day_of_access_and_the_permanent_link() -> No
         and f"L2  - {LINK}\r\n" in ris
         and "Y2  - 2026/11/29/\r\n" in ris
     )
+
+
+@pytest.mark.parametrize("format", CITATIONS)
+def test_a_date_that_is_not_in_the_calendar_is_left_out(format: str) -> None:
+    undated = CITATIONS[format].render([FLOOD._replace(date=None)])
+    for written in ("2017-13-45", "2017-00", "2017-02-30"):
+        assert CITATIONS[format].render([FLOOD._replace(date=written)]) == undated

@@ -182,11 +182,11 @@ def test_a_period_with_few_sentences_has_no_rate() -> None:
 def test_a_chart_tells_days_without_articles_from_days_without_hits_and_labels_do_not_overlap() -> None:
     days = [f"2017-03-{n:02}" for n in range(1, 31)]
     counts = [7 if n % 3 == 0 else 0 for n in range(30)]
-    text = "The dam broke and " + "water rose " * 9
+    text = "The dam\x02 broke and " + "water rose " * 9
     hit = Hit("a.s0", 0.0, SentenceRecord("a.s0", "a", 0, text, *[None] * 7))
     peaks = [Peak(day, 7, hit) for day, count in zip(days, counts, strict=True) if count]
     sentences = [0 if n in (4, 5, 10) else 50 for n in range(30)]
-    made = Timeline("day", days, sentences, [Series("dam", counts, 0, peaks)])
+    made = Timeline("day", days, sentences, [Series("\x02dam", counts, 0, peaks)])
     chart = layout_chart(made)
     assert [(round(30 * gap.start), round(30 * gap.end)) for gap in chart.gaps] == [(4, 6), (10, 11)]
     assert [tick.text for tick in chart.y_ticks] == ["0", "2", "4", "6", "8"]
