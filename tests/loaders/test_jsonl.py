@@ -21,6 +21,7 @@ from esr.loaders import ReadOptions, Source, encoding, jsonl, read_documents
 from esr.loaders.format import Record
 from esr.loaders.jsonl import is_json
 from esr.text.document import Document, ParseWord, Sentence
+from esr.text.languages import standardise_language
 from esr.text.validate import MAX_PARAGRAPH
 from tests.loaders.conftest import texts
 from tests.support.runs import only_long
@@ -162,7 +163,7 @@ def random_documents(draw):
         for id in ids
     )
     known, bare = st.none() | TEXT.filter(str.strip), st.none() | TEXT.map(str.strip).filter(bool)
-    dates, tags = st.none() | st.dates().map(str), bare.map(lambda tag: tag and tag.replace("_", "-"))
+    dates, tags = st.none() | st.dates().map(str), bare.map(lambda tag: tag and standardise_language(tag))
     return Document(draw(ID), sentences, draw(known), draw(dates), draw(known), draw(bare), draw(tags))
 
 
